@@ -171,7 +171,7 @@ func (p *Pending) Inline() bool {
 // user is asked first.
 func (p *Pending) admit() (ask bool, err error) {
 	r := p.r
-	s, tool, override, err := r.find(p.call.Name)
+	s, tool, override, err := r.find(p.call.Name, p.call.App)
 	if err != nil {
 		return false, err
 	}

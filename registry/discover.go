@@ -330,7 +330,7 @@ func namedTools(server string, l *listing) []Tool {
 	seen.Reserve(len(l.tools))
 	from := 0
 	for i, d := range l.tools {
-		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def, Pin: d.Pin, Flags: d.Flags})
+		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def, Pin: d.Pin, Flags: d.Flags, AppOnly: d.AppOnly})
 		from = ends[i]
 		if t := &tools[len(tools)-1]; !seen.Add(t.Name, t) {
 			tools = tools[:len(tools)-1]

@@ -16,6 +16,9 @@ type Call struct {
 	ID int
 	// Name is the tool's model name, as in Tools.
 	Name string
+	// App says that an app of the tool's server calls. Only then can Name be that of a tool
+	// for apps.
+	App bool
 	// Arguments is the JSON text of one object; empty means {}.
 	Arguments []byte
 	// Timeout bounds the whole call, and the time without progress; 0 means the registry's own.
@@ -113,13 +116,16 @@ func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
 
 // find looks a model name up, and the override of its tool. The error says why the tool
 // cannot be called.
-func (r *Registry) find(name string) (*server, *Tool, []byte, error) {
+func (r *Registry) find(name string, app bool) (*server, *Tool, []byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, nil, nil, ErrClosed
 	}
 	t := r.tools.Get(name)
+	if t == nil && app {
+		t = r.toolForApps(name)
+	}
 	if t == nil {
 		for _, s := range r.servers {
 			for i := range s.listed {
@@ -136,6 +142,18 @@ func (r *Registry) find(name string) (*server, *Tool, []byte, error) {
 	}
 	override, _ := rawjson.Get(s.cfg.Overrides, t.RawName)
 	return s, t, override, nil
+}
+
+// toolForApps returns the tool of that name that only apps may call, or nil. The caller holds r.mu.
+func (r *Registry) toolForApps(name string) *Tool {
+	for _, s := range r.servers {
+		for i := range s.listed {
+			if t := &s.listed[i]; t.AppOnly && t.Hold == nil && t.Name == name && s.cfg.offers(t.RawName) {
+				return t
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Registry) checkArguments(t *Tool, args []byte) error {

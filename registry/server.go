@@ -154,7 +154,8 @@ func (r *Registry) offer(s *server, listed []Tool) {
 		if renamed := renames[t.RawName] != ""; renamed || t.renamed {
 			t.Name, t.renamed = modelName(s.name, t.RawName, renames), renamed
 		}
-		t.Withheld = !s.cfg.offers(t.RawName)
+		// A changed tool for apps is held as others are, so that somebody can approve it.
+		t.Withheld = !s.cfg.offers(t.RawName) || t.AppOnly && t.Hold == nil
 		if t.listed = !t.Withheld && t.Hold == nil && r.tools.Add(t.Name, t); t.listed {
 			s.offered++
 		} else if t.Withheld || t.Hold == nil {

@@ -269,6 +269,8 @@ type ToolDef struct {
 	Pin string
 	// Flags tell of hidden text, which Def does not have.
 	Flags []text.Flag
+	// AppOnly says that models may not have the tool: it is for the server's own apps (MCP Apps).
+	AppOnly bool
 }
 
 // A Drop names a tool that is not offered, and why.

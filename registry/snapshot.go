@@ -77,6 +77,9 @@ type Tool struct {
 	// Withheld says that the server's configuration leaves the tool out: models
 	// may not call it. Only a Filter that asks for such tools gets them.
 	Withheld bool
+	// AppOnly says that only the server's own apps may call the tool; see [Call.App]. Such a
+	// tool is withheld.
+	AppOnly bool
 	// Hold, if not nil, says why models may not call the tool before it is approved.
 	Hold *approvals.Hold
 

@@ -19,7 +19,7 @@ func main() {
 		return client.New(browser.New(b.Get("platform")), &client.Options{
 			Limits: start.Options.Limits, Proxy: start.Proxy,
 			Elicit: b.Elicit(start.Elicit), ElicitURL: b.Elicit(start.ElicitURL), ElicitTime: start.ElicitTime,
-			Sample: b.Elicit(start.Sample), SampleTools: start.SampleTools, Roots: start.Roots,
+			Sample: b.Elicit(start.Sample), SampleTools: start.SampleTools, Roots: start.Roots, Apps: start.Apps,
 			ClientName: "portolan", ClientVersion: api.Version,
 			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
 		})

@@ -13,6 +13,17 @@ import (
 type pageSettings struct {
 	Proxy string `json:"proxy"` // the template of the proxy beside the page
 	Plain string `json:"plain"` // a server that needs it
+	// Sandbox is the page for apps, on another origin.
+	Sandbox string `json:"sandbox"`
+}
+
+// sandbox serves the page in which apps run, and nothing else.
+func sandbox(files fs.FS) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/apps-sandbox.html", func(w http.ResponseWriter, req *http.Request) {
+		http.ServeFileFS(w, req, files, "portolan/apps-sandbox.html")
+	})
+	return mux
 }
 
 // site serves the files of the demo page and a demo MCP server: streamable HTTP at /mcp,

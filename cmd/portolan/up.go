@@ -43,7 +43,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	// Pages reach the plain server only through the proxy: it has another origin and
 	// sends no CORS headers.
-	var listeners [3]net.Listener
+	// Apps of tools run on an origin of their own, for which another port is enough.
+	var listeners [4]net.Listener
 	for i, usual := range usualAddresses {
 		l, err := listenNear(*listen, usual, i)
 		if err != nil {
@@ -52,7 +53,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		defer l.Close()
 		listeners[i] = l
 	}
-	main, plain, through := listeners[0], listeners[1], listeners[2]
+	main, plain, through, apps := listeners[0], listeners[1], listeners[2], listeners[3]
 	policy, err := corsproxy.New(corsproxy.Config{
 		Origins: append(origins, "http://"+main.Addr().String()), Hosts: []string{"*"}, HTTP: true, Private: true,
 		BindingKeys: []string{rand.Text()},
@@ -62,11 +63,13 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	settings := pageSettings{
 		Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp",
+		Sandbox: "http://" + apps.Addr().String() + "/apps-sandbox.html",
 	}
-	served := make(chan error, 3)
+	served := make(chan error, 4)
 	stop := []func() error{
 		serve(ctx, main, site(os.DirFS(*root), settings), served),
 		serve(ctx, plain, demoHandler(), served),
+		serve(ctx, apps, sandbox(os.DirFS(*root)), served),
 		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
 	}
 	url := "http://" + main.Addr().String() + "/"
@@ -87,12 +90,12 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// usualAddresses are those of the page, of the server without CORS, and of the proxy. The
+// usualAddresses are those of the page, the server without CORS, the proxy, and apps. The
 // documentation has them.
-var usualAddresses = [...]string{"127.0.0.1:8640", "127.0.0.1:8641", "127.0.0.1:8642"}
+var usualAddresses = [...]string{"127.0.0.1:8640", "127.0.0.1:8641", "127.0.0.1:8642", "127.0.0.1:8643"}
 
 // listenNear listens at the usual address, or on any port if another program has that one.
-// The page is at chosen instead if that is not empty, and the other two at any port then.
+// The page is at chosen instead if that is not empty, and the others at any port then.
 func listenNear(chosen, usual string, i int) (net.Listener, error) {
 	switch {
 	case chosen != "" && i == 0:

@@ -300,20 +300,6 @@ test('a client hears of changes of the resources that it watches, until it leave
   await server.watched(hidden, 0)
 })
 
-test('a service worker that starts again watches what clients still watch', async () => {
-  await desk.subscribeResource({ uri: 'harbour://chart' })
-  await server.watched('harbour://chart', 1)
-  const changed = new Promise<void>((resolve) =>
-    desk.setNotificationHandler(ResourceUpdatedNotificationSchema, () => resolve())
-  )
-  await rig.killWorker()
-  await server.watched('harbour://chart', 2) // the dead worker's session is never told
-  server.update('harbour://chart')
-  await changed
-  await desk.unsubscribeResource({ uri: 'harbour://chart' })
-  await server.watched('harbour://chart', 1)
-})
-
 test('changes of lists and messages of logs reach a client', async () => {
   const changed = new Promise<void>((resolve) =>
     desk.setNotificationHandler(PromptListChangedNotificationSchema, () => resolve())
@@ -336,4 +322,18 @@ test('a person who offers no servers offers nothing of them', async () => {
   assert.deepEqual((await desk.listResources()).resources, [])
   await assert.rejects(desk.readResource({ uri: 'harbour://chart' }), /does not offer/)
   await rig.ask('setOptions', { publishRegistry: true })
+})
+
+test('a service worker that starts again watches what clients still watch', async () => {
+  await desk.subscribeResource({ uri: 'harbour://chart' })
+  await server.watched('harbour://chart', 1)
+  const changed = new Promise<void>((resolve) =>
+    desk.setNotificationHandler(ResourceUpdatedNotificationSchema, () => resolve())
+  )
+  await rig.killWorker()
+  await server.watched('harbour://chart', 2) // the dead worker's session is never told
+  server.update('harbour://chart')
+  await changed
+  await desk.unsubscribeResource({ uri: 'harbour://chart' })
+  await server.watched('harbour://chart', 1)
 })

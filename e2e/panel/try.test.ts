@@ -65,6 +65,36 @@ const trying = async (p: PanelPage, tool: string) => {
   await p.panel.getByRole('tab', { name: 'Try it' }).click()
 }
 
+test('a person gives a tool other words, hides a parameter, and takes both back', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
+  await p.panel.locator('.about').filter({ hasText: 'book' }).click()
+  await p.panel.getByLabel('As seen by').selectOption('gemini')
+  await p.panel.getByText(/parts? that this format cannot express/).click()
+  await p.panel.getByText('/properties/pay oneOf').waitFor()
+  await p.panel.getByRole('tab', { name: 'Wording' }).click()
+  await p.panel.getByLabel('Name', { exact: true }).fill('free')
+  const save = p.panel.getByRole('button', { name: 'Save', exact: true })
+  await save.click()
+  await p.panel.getByRole('alert').getByText(/would have the name s__free/).waitFor()
+  await p.panel.getByLabel('Name', { exact: true }).fill('book_berth')
+  await p.panel.getByLabel('Description', { exact: true }).fill('Books a berth.')
+  await p.panel.getByLabel('note', { exact: true }).check()
+  await save.click()
+  await p.panel.getByRole('button', { name: 'Use the server’s words' }).waitFor()
+  const seen = () =>
+    p.page.evaluate(() => {
+      const { name, description, parameters } = window.registry.getTools().find((t) => t.function.name !== 's__free')!
+        .function
+      return { name, description, hidden: !('note' in (parameters['properties'] as object)) }
+    })
+  assert.deepEqual(await seen(), { name: 's__book_berth', description: '[s] Books a berth.', hidden: true })
+  await p.panel.getByRole('button', { name: 'Use the server’s words' }).click()
+  await p.panel.getByRole('button', { name: 'Use the server’s words' }).waitFor({ state: 'detached' })
+  assert.deepEqual(await seen(), { name: 's__book', description: '[s] book', hidden: false })
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a form asks for what the schema asks for, says what is missing, and sends just that', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'book')

@@ -155,6 +155,11 @@ test('a view asks before its calls', async () => {
   })
   assert.equal(await view.dispatch('ship__read_tide', { when: 'now' }), 'read_tide done')
   await assert.rejects(view.call('ship__drop_anchor', {}), code('denied'))
+  const broken = view.view({ approve: () => Promise.reject(new Error('no dialog')) })
+  await assert.rejects(broken.call('ship__read_tide', {}), (e: Error) => {
+    assert.match(e.message, /the approval failed: no dialog/)
+    return code('denied')(e)
+  })
   const [{ server, name, args, trusted, annotations } = {} as ApprovalRequest] = asked
   assert.deepEqual({ server, name, args, trusted, annotations }, {
     server: 'ship',
@@ -269,6 +274,9 @@ test('functions of the page have their own server, which can be off, and names t
     await assert.rejects(r.addTools('page', [bad as never]), code('invalid_config'))
   }
   await assert.rejects(r.addTools('a__b', [echo]), code('invalid_config'))
+  const ring: Record<string, unknown> = { type: 'object' }
+  ring['properties'] = { ring }
+  await assert.rejects(r.addTools('page', [{ ...echo, inputSchema: ring }]), code('invalid_config'))
   await assert.rejects(r.addTools('page', [{ ...echo, description: 'x'.repeat(300_000) }]), code('invalid_config'))
   assert.deepEqual(names(r).filter((n) => n.startsWith('page')), ['page__echo', 'page__second'])
   await r.close()

@@ -72,6 +72,10 @@ var scriptRules = []scriptRule{
 		room: "web/prompts", may: []string{"web/ui", "web/panel", published},
 		reason: "a menu for the fields of pages, made of parts of the panel",
 	},
+	{
+		room: "web/apps", may: []string{"web/ui", "web/panel", published},
+		reason: "an element of pages, with the words of the panel",
+	},
 	{room: "web/loop", may: []string{published, entry}, reason: "uses the package as an app does"},
 	{
 		room: "web/adapters", may: []string{"web/loop/types.ts", published},

@@ -33,6 +33,7 @@ const published = {
   'web/panel/types.ts': './panel.js',
   'web/panel/questions/element.ts': './elicitation.js',
   'web/prompts/types.ts': './prompts.js',
+  'web/apps/types.ts': './apps.js',
   'web/loop/types.ts': './loop.js',
   'web/run/types.ts': './run.js',
   'web/run/element/types.ts': './run-element.js',
@@ -174,6 +175,17 @@ async function buildCallback() {
   await writeFile(`${out}/callback.html`, `${made}\n`)
 }
 
+/** The page between a host and an app is one file: a host copies it to another origin. */
+async function buildSandbox() {
+  const page = (await readFile('web/apps/sandbox.html', 'utf8')).trim()
+  const options = { ...minified, format: 'iife', bundle: true, entryPoints: ['web/apps/sandbox.ts'], write: false }
+  const script = (await build(options)).outputFiles[0].text.trim()
+  if (/<\/script/i.test(script)) throw new Error('the script would end its element')
+  const made = page.replace('</body>', () => `<script>${script}</script>\n</body>`)
+  if (!made.includes(script)) throw new Error('the page lacks its script')
+  await writeFile(`${out}/apps-sandbox.html`, `${made}\n`)
+}
+
 /** Copies the README. Links to files of the repository become absolute, because the package lacks those files. */
 async function copyReadme() {
   const { repository } = JSON.parse(await readFile(`${js}/package.json`, 'utf8'))
@@ -200,6 +212,8 @@ await Promise.all([
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
   bundle('web/config/index.ts', 'config.js'),
+  bundle('web/apps/index.ts', 'apps.js'),
+  buildSandbox(),
   bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),
   bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
@@ -218,6 +232,7 @@ await Promise.all([
   declare('web/config/types.ts', 'config.d.ts'),
   declare('web/panel/types.ts', 'panel.d.ts'),
   declare('web/prompts/types.ts', 'prompts.d.ts'),
+  declare('web/apps/types.ts', 'apps.d.ts'),
   declare('web/loop/types.ts', 'loop.d.ts'),
   declare('web/run/types.ts', 'run.d.ts'),
   declare('web/run/endpoint/types.ts', 'run-endpoint.d.ts'),

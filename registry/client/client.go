@@ -31,6 +31,9 @@ type Options struct {
 	Sample registry.Elicit
 	// SampleTools announces that Sample can offer the model tools of the request.
 	SampleTools bool
+	// Apps announces that the host shows the apps of tools (io.modelcontextprotocol/ui), and
+	// lets tools for apps only through. Without it they are dropped.
+	Apps bool
 	// Roots are the user's folders for servers of the versions until 2025-11-25. nil does
 	// not announce the capability. See [Client.SetRoots].
 	Roots []registry.Root
@@ -103,12 +106,27 @@ func New(p Platform, opts *Options) *Client {
 	}
 	p.Join(c.opts.Limits, c)
 	asks := []byte(capabilities(c.opts.Elicit != nil, c.opts.ElicitURL != nil))
-	c.capabilities = object(joinMembers(asks, c.olderCapabilities()))
+	older := c.olderCapabilities()
+	if c.opts.Apps {
+		older = joinMembers(older, []byte(`"extensions":{`+appsExtension+`}`))
+	}
+	c.capabilities = object(joinMembers(asks, older))
 	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
 	c.meta = member(nil, metaVersion, modern)
 	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
-	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", object(joinMembers(asks, []byte(tasksExtension))))
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", object(joinMembers(asks, []byte(c.extensions()))))
 	return c
+}
+
+// appsExtension is the member of the extensions of a host that shows apps (MCP Apps, 2026-01-26).
+const appsExtension = `"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}`
+
+// extensions is the member of ClientCapabilities from 2026-07-28 on.
+func (c *Client) extensions() string {
+	if c.opts.Apps {
+		return `"extensions":{` + tasksExtension + `,` + appsExtension + `}`
+	}
+	return `"extensions":{` + tasksExtension + `}`
 }
 
 // capabilities is the member of ClientCapabilities of a host that can put forms to its

@@ -131,8 +131,8 @@ type Event struct {
 	IsError bool
 	Text    string
 	// Extra is "" or the JSON text of {drops: [[name, reason]…], next: string, ttl: ms,
-	// headers: [index…], tasks: [index…], private: true}; headers are the tools that mention x-mcp-header, and
-	// tasks those that run as tasks only (2025-11-25).
+	// headers: [index…], tasks: [index…], apps: [index…], private: true}; headers are the tools that mention x-mcp-header, and
+	// tasks those that run as tasks only (2025-11-25). apps are for apps only, not for models.
 	Extra           string
 	Progress, Total float64
 	Why             Reason

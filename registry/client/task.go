@@ -11,7 +11,7 @@ import (
 )
 
 // tasksExtension is the extension by which a server of 2026-07-28 may answer a call with a task.
-const tasksExtension = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
+const tasksExtension = `"io.modelcontextprotocol/tasks":{}`
 
 // A task is what a server made of a call: the client asks for its state until it has a
 // result (2025-11-25, basic/utilities/tasks; from 2026-07-28 on the extension tasks).

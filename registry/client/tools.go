@@ -93,9 +93,9 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		Fingerprint: func(ctx context.Context) string { return fingerprint(ctx, platform, table) },
 		Release:     func() { platform.Free(table) },
 	}
-	var headers, tasks map[uint32]bool
+	var headers, tasks, apps map[uint32]bool
 	if e.Extra != "" {
-		headers, tasks = s.extra(page, []byte(e.Extra))
+		headers, tasks, apps = s.extra(page, []byte(e.Extra))
 	}
 	if e.Text == "" {
 		return page
@@ -114,6 +114,10 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool runs as a task only, and the server offers no tasks"})
 			continue
 		}
+		if apps[v.index] && !s.d.c.opts.Apps {
+			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool is for apps only (_meta.ui.visibility)"})
+			continue
+		}
 		if headers[v.index] && s.modern {
 			if err := v.readBindings(); err != nil {
 				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
@@ -121,7 +125,7 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 			}
 			s.bind(name, v.bind)
 		}
-		def := registry.ToolDef{Name: name, Def: v}
+		def := registry.ToolDef{Name: name, Def: v, AppOnly: apps[v.index]}
 		if flagged != nil {
 			def.Flags = flagged.Flags(table, v.index)
 		}
@@ -162,7 +166,7 @@ func (v *Value) readBindings() error {
 }
 
 // extra reads what is not the same for every page.
-func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks map[uint32]bool) {
+func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, apps map[uint32]bool) {
 	page.Private, _ = rawjson.Bool(get(extra, "private"))
 	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
 		var d registry.Drop
@@ -183,7 +187,7 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks m
 	if ttl, ok := rawjson.Float(get(extra, "ttl")); ok && ttl > 0 {
 		page.TTL = time.Duration(min(ttl, float64(maxTTL/time.Millisecond))) * time.Millisecond
 	}
-	return indices(get(extra, "headers")), indices(get(extra, "tasks"))
+	return indices(get(extra, "headers")), indices(get(extra, "tasks")), indices(get(extra, "apps"))
 }
 
 // indices returns the numbers of a list.

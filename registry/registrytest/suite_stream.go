@@ -31,6 +31,7 @@ func testFraming(t *testing.T, dial Dial) {
 		"notification before":  "data: " + progress + "\n\ndata: " + fine + "\n\n",
 		"another id before":    "data: {\"jsonrpc\":\"2.0\",\"id\":\"other\",\"result\":{}}\n\ndata: " + fine + "\n\n",
 		"odd requests before":  "data: {\"id\":{},\"method\":\"ping\"}\n\ndata: {\"id\":1.5,\"method\":5}\n\ndata: {\"method\":\"notifications/cancelled\",\"params\":7}\n\ndata: {}\n\ndata: " + fine + "\n\n",
+		"array of 2025-03-26":  "data: [" + fine + "," + progress + ",7]\n\n",
 		"more after":           "data: " + fine + "\n\ndata: " + fine + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {

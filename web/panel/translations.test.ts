@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Message } from '../ui/translations.ts'
+import { appWords } from './app-words.ts'
 import ar from './locales/ar.ts'
 import pseudo from './locales/pseudo.ts'
 import { runWords } from './run-words.ts'
 import { en, wordsOf } from './translations.ts'
 
-const english: Record<string, Message> = { ...en, ...runWords }
+const english: Record<string, Message> = { ...en, ...runWords, ...appWords }
 const placesIn = (m: Message) =>
   [
     ...new Set(
@@ -27,7 +28,7 @@ test('each locale has every message, and no place that English lacks', () => {
 })
 
 test('every message is said somewhere, and every code has its words', () => {
-  const sources = ['.', '../ui', '../prompts', '../run/element'].map((folder) => `${import.meta.dirname}/${folder}`)
+  const sources = ['.', '../ui', '../prompts', '../run/element', '../apps'].map((folder) => `${import.meta.dirname}/${folder}`)
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((f) => f.endsWith('.ts') && !f.includes('.test.') && !/^locales|translations\.ts$|-words\.ts$/.test(f))

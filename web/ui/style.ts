@@ -217,7 +217,7 @@ portolan-combo { display: block; }
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
 [role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; overflow-wrap: anywhere; }
 [role=option]:is(:hover, [aria-selected=true]) { background: color-mix(in oklab, var(--_accent) 18%, transparent); }
-portolan-try > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
+portolan-try > form, portolan-wording > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
   border-color: var(--_accent); }
 .items { margin: 0; padding: 0; list-style: none; display: grid; gap: .5rem; }

@@ -30,6 +30,7 @@ type list struct {
 	dropped int
 	headers []byte // indices of tools that mention x-mcp-header
 	tasks   []byte // indices of tools that run as tasks only
+	apps    []byte // indices of tools that are for apps only
 	entries int    // that were read
 	secrets []string
 }
@@ -161,6 +162,9 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 	if support, _ := rawjson.Get(execution, "taskSupport"); string(support) == `"required"` {
 		l.tasks = strconv.AppendInt(append(l.tasks, ','), int64(index), 10)
 	}
+	if meta, _ := rawjson.Get(def, "_meta"); !isForModels(meta) {
+		l.apps = strconv.AppendInt(append(l.apps, ','), int64(index), 10)
+	}
 }
 
 func (l *list) drop(name, reason string) {
@@ -182,6 +186,9 @@ func (l *list) extra(next, ttl, scope []byte) string {
 	}
 	if len(l.tasks) > 0 {
 		b = append(append(append(b, `,"tasks":[`...), l.tasks[1:]...), ']')
+	}
+	if len(l.apps) > 0 {
+		b = append(append(append(b, `,"apps":[`...), l.apps[1:]...), ']')
 	}
 	if rawjson.Kind(next) == 's' {
 		b = append(append(b, `,"next":`...), next...)
@@ -205,11 +212,11 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	if rawjson.Kind(def) != 'o' {
 		return "", "the tool is not an object"
 	}
-	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema", "_meta")
+	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema")
 	if err != nil {
 		return "", "the tool is not valid JSON"
 	}
-	description, input, output, meta := v[1], v[2], v[3], v[4]
+	description, input, output := v[1], v[2], v[3]
 	name, ok := rawjson.String(v[0])
 	_, isText := rawjson.String(description)
 	switch kind := rawjson.Kind(description); {
@@ -230,9 +237,6 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	}
 	if reason = oversized("inputSchema", input, limits); reason == "" && rawjson.Kind(output) == 'o' {
 		reason = oversized("outputSchema", output, limits)
-	}
-	if reason == "" && !isForModels(meta) {
-		reason = "the tool is for apps only (_meta.ui.visibility)"
 	}
 	return name, reason
 }

@@ -111,9 +111,10 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 	name, options, _ := strings.Cut(name, "\n")
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
 	if options != "" {
-		given, _ := rawjson.Pick([]byte(options), "attempts", "trace", "detach")
+		given, _ := rawjson.Pick([]byte(options), "attempts", "trace", "detach", "app")
 		attempts, _ := rawjson.Int(given[0])
 		call.Detach, _ = rawjson.Bool(given[2])
+		call.App, _ = rawjson.Bool(given[3])
 		call.Attempts, call.Meta = int(attempts), given[1]
 	}
 	call.OnQueue = func(waits bool) { a.host.Queued(id, waits) }

@@ -16,6 +16,7 @@ type Start struct {
 	Elicit, ElicitURL bool
 	// Sample and SampleTools say that the host's model answers servers, also with tools.
 	Sample, SampleTools bool
+	Apps                bool            // client.Options.Apps
 	Roots               []registry.Root // client.Options.Roots
 	ElicitTime          time.Duration   // client.Options.ElicitTime
 	Hints               string          // what an earlier run learned about endpoints
@@ -76,6 +77,8 @@ func ParseStart(json []byte) (Start, error) {
 			s.Sample, ok = rawjson.Bool(value)
 		case "sampleTools":
 			s.SampleTools, ok = rawjson.Bool(value)
+		case "apps":
+			s.Apps, ok = rawjson.Bool(value)
 		case "roots":
 			s.Roots = parseRoots(value)
 		case "elicitationTimeoutMs":

@@ -6,12 +6,34 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const text = (text: string) => ({ content: [{ type: 'text', text }] })
 const failure = (reason: string) => ({ ...text(reason), isError: true })
 
+/** The address of the app of `tide_app`. */
+const appUri = 'ui://demo/tide'
+
+/** An app without a library: it shakes hands, shows the result, and calls a tool of its server. */
+const appHtml = `<!doctype html><html lang=en><title>Tide</title><style>
+:root{color-scheme:light dark;font:16px system-ui}body{margin:1rem}button{font:inherit;padding:.4rem .8rem}</style>
+<h1>High water</h1><p id=result role=status>…</p><button>Another day</button><script>
+let id=0,day=0;const open={},days=['monday','tuesday','wednesday','thursday','friday']
+const post=m=>parent.postMessage({jsonrpc:'2.0',...m},'*')
+const ask=(method,params)=>new Promise(r=>{open[++id]=r;post({id,method,params})})
+const show=r=>{result.textContent=r.content[0].text}
+const theme=c=>{if(c.theme)document.documentElement.style.colorScheme=c.theme}
+addEventListener('message',({source,data:m})=>{if(source!==parent)return
+if(m.method==='ui/notifications/tool-result')show(m.params)
+else if(m.method==='ui/notifications/host-context-changed')theme(m.params)
+else if(m.method)m.id!==undefined&&post({id:m.id,result:{}})
+else open[m.id]?.(m.result)})
+document.querySelector('button').onclick=async()=>show(await ask('tools/call',{name:'tide_app',arguments:{day:days[++day%5]}}))
+ask('ui/initialize',{protocolVersion:'2026-01-26',appInfo:{name:'tide',version:'1'},appCapabilities:{}}).then(r=>{theme(r.hostContext)
+post({method:'ui/notifications/initialized'});post({method:'ui/notifications/size-changed',params:{height:document.documentElement.offsetHeight+32}})})
+</script></html>`
+
 const textOf = (value: unknown, absent: string) => typeof value === 'string' ? value : absent
 const numberOf = (value: unknown, least: number, most: number, absent: number) =>
   typeof value === 'number' ? Math.min(Math.max(value, least), most) : absent
 const limitOf = (to: unknown) => Math.trunc(numberOf(to, 1, 100, 5))
 
-type Args = Partial<Record<'text' | 'a' | 'b' | 'to' | 'delayMs' | 'city' | 'reason', unknown>>
+type Args = Partial<Record<'text' | 'a' | 'b' | 'to' | 'delayMs' | 'city' | 'reason' | 'day', unknown>>
 
 const tool = (
   name: string,
@@ -57,6 +79,19 @@ const tools = [
     const structuredContent = { city: textOf(city, 'nowhere'), celsius: 21.5, sky: 'clear' }
     return { ...text(JSON.stringify(structuredContent)), structuredContent }
   }),
+  {
+    ...tool(
+      'tide_app',
+      'Shows an interactive app with the tide of a day.',
+      { day: { ...string, enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] } },
+      undefined,
+      ({ day }) => {
+        const on = textOf(day, 'monday')
+        return text(`${read(`demo://tide/${on}`) ?? 'No tide'} on ${on}`)
+      },
+    ),
+    _meta: { ui: { resourceUri: appUri } },
+  },
   tool(
     'fail',
     'Always answers with an error.',
@@ -124,6 +159,7 @@ function outcome(method: string, params: Params): object {
     })
   if (lists[method]) return complete(lists[method])
   if (method === 'resources/read') {
+    if (uri === appUri) return complete({ contents: [{ uri, mimeType: 'text/html;profile=mcp-app', text: appHtml }] })
     const found = read(uri)
     return found ? complete({ contents: [{ uri, text: found }] }) : refuse(-32602, `unknown resource: ${uri}`)
   }

@@ -25,9 +25,10 @@ export class Early {
   readonly #urls: string[] = []
   readonly #sent = new Map<number, Sent>()
 
-  constructor({ elicit, elicitUrl, sample, roots, hints = '', remember }: StartOptions, { servers }: Begin) {
+  constructor({ elicit, elicitUrl, sample, roots, apps, hints = '', remember }: StartOptions, { servers }: Begin) {
     // A line of wasm/memory.go: URL, transport, version, and two more words.
     const known = new Map(hints.split('\n').map((line) => [line.split('\t')[0], line.split('\t')]))
+    if (apps) return // whose hosts announce more than these requests do
     for (const { url, enabled, transport, proxy, auth, headers } of Object.values(servers)) {
       const href = hrefOf(url)
       if (!href || enabled === false || transport === 'sse' || proxy === true || auth) continue

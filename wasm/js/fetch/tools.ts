@@ -78,6 +78,7 @@ export class ToolsReader {
   readonly #drops: [string, string][] = []
   readonly #headers: number[] = []
   readonly #tasks: number[] = []
+  readonly #apps: number[] = []
   #place = 0
   #chars = 0
 
@@ -127,6 +128,9 @@ export class ToolsReader {
     if (facts.annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
     const { execution } = tool as JsonObject
     if (isObject(execution) && execution['taskSupport'] === 'required') this.#tasks.push(index)
+    const { _meta: meta } = tool as JsonObject
+    const visibility = isObject(meta) && isObject(meta['ui']) ? meta['ui']['visibility'] : undefined
+    if (Array.isArray(visibility) && !visibility.includes('model')) this.#apps.push(index)
     if (cleaned.flags) flags.set(index, cleaned.flags)
     if (!isClean) sent.set(index, text ?? JSON.stringify(tool))
     if (text !== undefined) {
@@ -172,6 +176,7 @@ export class ToolsReader {
     if (result['cacheScope'] === 'private') extra['private'] = true
     if (this.#headers.length > 0) extra['headers'] = this.#headers
     if (this.#tasks.length > 0) extra['tasks'] = this.#tasks
+    if (this.#apps.length > 0) extra['apps'] = this.#apps
     return Object.keys(extra).length > 0 ? JSON.stringify(extra) : ''
   }
 }
@@ -229,10 +234,6 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
       if (what) return which + what
     }
   }
-  const { _meta: meta } = tool
-  const visibility = isObject(meta) && isObject(meta['ui']) ? meta['ui']['visibility'] : undefined
-  if (Array.isArray(visibility) && !visibility.includes('model'))
-    return 'the tool is for apps only (_meta.ui.visibility)'
   return ''
 }
 

@@ -1,3 +1,4 @@
+import { untried } from '../shared/health.ts'
 import type { Called } from '../shared/protocol.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -41,7 +42,8 @@ export class LocalSet {
 
   /** Adds tools, and replaces those of the same name. Changes nothing if one of them is not sound. */
   add(tools: readonly types.LocalTool[]): void {
-    const fail = (message: string, hint: string) => {
+    const plainJSON = 'Use plain objects, texts and numbers.'
+    const fail = (message: string, hint: string): never => {
       throw new RegistryError('invalid_config', message, { server: this.#server, hint })
     }
     if (!Array.isArray(tools)) fail('the tools are not an array', 'Pass [{ name, description, inputSchema, run }].')
@@ -55,22 +57,26 @@ export class LocalSet {
       all.set(tool.name, { ...tool })
     }
     if (all.size > mostTools) fail(`there are more than ${mostTools} tools`, 'Offer fewer.')
-    const infos = [...all.values()].map((tool) => this.#info(tool))
+    const infos = [...all.values()].map((tool) =>
+      this.#info(tool) ?? fail(`the definition of ${tool.name} is no JSON`, plainJSON)
+    )
     const large = infos.find(({ definition }) => JSON.stringify(definition).length > mostDefinition)
     if (large) fail(`the definition of ${large.tool} is too large`, `It may have ${mostDefinition} characters.`)
     this.#tools = all
     this.infos = infos
   }
 
-  #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo {
+  /** The tool as its list has it. Undefined if its definition is no JSON. */
+  #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo | undefined {
     const known = this.infos.find((t) => t.tool === name)
-    const definition = structuredClone({
-      ...rest,
-      name,
-      inputSchema: inputSchema ?? { type: 'object', properties: {} },
-    })
-    if (known && JSON.stringify(known.definition) === JSON.stringify(definition)) return known
-    return { name: this.#nameOf(name), server: this.#server, tool: name, definition }
+    let text
+    try {
+      text = JSON.stringify({ ...rest, name, inputSchema: inputSchema ?? { type: 'object', properties: {} } })
+    } catch {
+      return undefined
+    }
+    if (known && JSON.stringify(known.definition) === text) return known
+    return { name: this.#nameOf(name), server: this.#server, tool: name, definition: JSON.parse(text) }
   }
 
   /** Runs a tool. What its function throws is a result with `isError`. */
@@ -162,21 +168,15 @@ export class LocalServers {
   }
 
   /** Changes whether the server is on, and which of its tools are offered. */
-  update(server: string, { enabled, tools }: Pick<types.ServerConfig, 'enabled' | 'tools'>): void {
+  update(server: string, patch: Pick<types.ServerConfig, 'enabled' | 'tools'>): void {
     const { infos } = this.#sets.get(server)!
-    const { url: _, ...before } = this.states[server]?.config ?? { url: localUrl, enabled: true }
-    const config = { url: localUrl, ...before, ...(enabled !== undefined && { enabled }), ...(tools && { tools }) }
+    const config = { ...this.states[server]?.config, ...patch, url: localUrl }
+    const enabled = config.enabled ??= true
     const state: types.Snapshot['servers'][string] = {
-      status: config.enabled ? 'connected' : 'disabled',
-      suspended: false,
-      toolCount: config.enabled ? infos.filter(offers(config)).length : 0,
+      ...untried,
+      status: enabled ? 'connected' : 'disabled',
+      toolCount: enabled ? infos.filter(offers(config)).length : 0,
       toolTotal: infos.length,
-      lastSuccessful: null,
-      lastConnected: null,
-      lastError: null,
-      consecutiveFailures: 0,
-      retryAt: null,
-      latencyMs: null,
       config,
     }
     this.states = { ...this.states, [server]: state }

@@ -51,6 +51,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   onElicitationUrl: aFunction,
   onSampling: aFunction,
   samplingTools: boolean,
+  apps: boolean,
   roots: [
     (v) => Array.isArray(v) && v.every((root) => isObject(root) && /^file:\/\//.test(String(root['uri']))),
     'an array of { uri, name } with file: URLs',
@@ -123,6 +124,7 @@ export function startOptions(
     elicitUrl: !!options.onElicitationUrl,
     sample: !!options.onSampling,
     sampleTools: options.samplingTools,
+    apps: options.apps,
     roots: options.roots,
     elicitationTimeoutMs: options.elicitationTimeoutMs,
     hints,

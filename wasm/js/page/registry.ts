@@ -73,6 +73,12 @@ export interface Owner extends Source {
   onClose?(): void | Promise<unknown>
 }
 
+/** Whether the `_meta` of a tool lets models, or apps, have it (MCP Apps, 2026-01-26). */
+function isFor(who: 'model' | 'app', { _meta: meta }: types.ToolDefinition): boolean {
+  const visibility = (meta as { ui?: { visibility?: unknown } } | undefined)?.ui?.visibility
+  return !Array.isArray(visibility) || visibility.includes(who)
+}
+
 type CallOptions = types.DispatchOptions & { detach?: boolean }
 type DetachOptions = types.DispatchOptions & { detach: true }
 
@@ -107,7 +113,7 @@ export class RegistryImage implements types.Registry, HostListener {
   readonly #lists = new Map<string, ToolLists>()
   readonly #arriving = new Map<string, ToolLists>()
   /** All lists in one, made on request. */
-  #offers: ToolLists | undefined
+  #offers: Omit<ToolLists, 'apps'> | undefined
   #index: Map<string, types.ToolInfo> | undefined
   #changes = 0
   #snapshot: types.Snapshot | undefined
@@ -373,6 +379,19 @@ export class RegistryImage implements types.Registry, HostListener {
     return this.getSnapshot()
   }
 
+  /** The tool of a server that its apps may call, by the server's own name (MCP Apps, visibility). */
+  #forApp(server: string, name: string): types.ToolInfo | undefined {
+    const own = this.getSnapshot().tools.filter((t) => t.server === server)
+    return [...own, ...this.#lists.get(server)?.apps ?? []].find((t) => t.tool === name && isFor('app', t.definition))
+  }
+
+  async #refuseApp(server: string, name: string): Promise<never> {
+    throw new RegistryError('unknown_tool', `${server} has no tool ${String(name).slice(0, 200)} for its apps`, {
+      server,
+      hint: 'Apps call tools of their own server, by its own names, whose visibility has "app".',
+    })
+  }
+
   has(name: string): boolean {
     return isOwn(name) || !!this.#find(name)
   }
@@ -427,11 +446,14 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options: CallOptions = {},
   ): Promise<types.ToolResult | types.TaskHandle> {
-    const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId)
+    const forApp = options.app === undefined ? undefined : this.#forApp(options.app, name)
+    if (options.app !== undefined && !forApp) return this.#refuseApp(options.app, name)
+    name = forApp?.name ?? name
+    const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId, forApp)
     // The end of a detached call is not its answer.
     return this.#activities && !options.detach
       ? this.#activities.then(
-        (a) => a.call(this.#find(name)?.server ?? '', String(name), args, options, run),
+        (a) => a.call((forApp ?? this.#find(name))?.server ?? '', String(name), args, options, run),
         () => run(options),
       )
       : run(options)
@@ -442,21 +464,23 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options: CallOptions,
     observedId?: number,
+    forApp?: types.ToolInfo,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
-    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach')
+    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
     const { timeoutMs, onProgress, signal, attempts, trace, detach } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function')
       throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
+    const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
     if (name === searchTool || name === callTool) return this.#models.answer(name, sent, options)
-    await this.confirm?.(this.#find(name), signal)
-    const tool = this.#find(name)
+    await this.confirm?.(find(), signal)
+    const tool = find()
     const local = this.#isLocal(tool?.server) ? tool : undefined
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
@@ -464,7 +488,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#owner.asks) {
       const asked = local && { ...local, pin: localPin }
       const denied = await (await this.#owner.trust!()).admit(
-        () => local && this.#find(name) === local ? asked : this.#find(name),
+        () => local && find() === local ? asked : find(),
         name,
         sent,
         (server) => this.getSnapshot().servers[server]?.config,
@@ -493,6 +517,7 @@ export class RegistryImage implements types.Registry, HostListener {
         ...(attempts && { attempts }),
         ...(trace && { trace }),
         ...(detach && { detach }),
+        ...(forApp && { app: true }),
       },
       {
         signal,
@@ -712,7 +737,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   #receiveTools(m: ToolsEvent): void {
     let list = this.#arriving.get(m.server)
-    if (m.first || !list) this.#arriving.set(m.server, list = { tools: [], withheld: [], held: [] })
+    if (m.first || !list) this.#arriving.set(m.server, list = { tools: [], withheld: [], held: [], apps: [] })
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
       m.places.forEach((place, i) => {
@@ -744,12 +769,12 @@ export class RegistryImage implements types.Registry, HostListener {
   #receivePins({ server, pins }: PinnedEvent): void {
     const list = this.#lists.get(server)
     if (!list) return
-    givePins([...list.tools, ...list.withheld, ...list.held], pins)
+    givePins([...list.tools, ...list.withheld, ...list.held, ...list.apps], pins)
     this.#changed()
   }
 
   #replace(server: string, list: ToolLists): void {
-    if (list.tools.length || list.withheld.length || list.held.length) this.#lists.set(server, list)
+    if (list.tools.length || list.withheld.length || list.held.length || list.apps.length) this.#lists.set(server, list)
     else this.#lists.delete(server)
     this.#index = this.#offers = undefined
     this.#changed()
@@ -759,7 +784,8 @@ export class RegistryImage implements types.Registry, HostListener {
     const info: types.ToolInfo = { ...tool, server }
     this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
     const shown = () => overridden(info, this.#servers[server]?.config.overrides?.[info.tool])
-    if (withheld) list.withheld.push(shown())
+    if (withheld && !isFor('model', info.definition)) list.apps.push(info)
+    else if (withheld) list.withheld.push(shown())
     else if (held) list.held.push(Object.assign(info, held)) // a person reviews the server's own definition
     else list.tools.push(shown())
   }

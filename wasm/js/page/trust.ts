@@ -47,6 +47,8 @@ export interface ToolLists {
   tools: ToolInfo[]
   withheld: ToolInfo[]
   held: HeldTool[]
+  /** Those that only apps of the server may call. */
+  apps: ToolInfo[]
 }
 
 /** The storage that tabs share, and the tools of the page. */

@@ -123,6 +123,8 @@ export class View extends ModelTools implements types.View {
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
     this.#checkOpen()
+    if (options.app !== undefined)
+      throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
     if (name === searchTool || name === callTool) return this.answer(name, argumentText(args), options)
     if (resourceTools.includes(name as never)) return this.#readResource(name, args, options)
     if (isOwn(name)) return this.#parent.call(name, args, options)
@@ -161,25 +163,27 @@ export class View extends ModelTools implements types.View {
     const { approve } = this.#options
     if (!approve) return
     const answer = await untilAborted(
-      Promise.resolve(approve({
-        server: tool.server,
-        tool: tool.tool,
-        name: tool.name,
-        args: JSON.parse(args),
-        description: tool.definition.description ?? '',
-        annotations: tool.definition.annotations ?? {},
-        trusted: !!this.annotations(tool),
-        pin: tool.pin ?? '',
-        flags: tool.flags ?? [],
-        signal,
-      })),
+      (async () =>
+        approve({
+          server: tool.server,
+          tool: tool.tool,
+          name: tool.name,
+          args: JSON.parse(args),
+          description: tool.definition.description ?? '',
+          annotations: tool.definition.annotations ?? {},
+          trusted: !!this.annotations(tool),
+          pin: tool.pin ?? '',
+          flags: tool.flags ?? [],
+          signal,
+        }))().catch((e: unknown) => this.#denied(tool, `the approval failed: ${(e as Error)?.message ?? e}`)),
       signal,
     )
     if (answer !== true && answer !== 'once' && answer !== 'always')
-      throw new RegistryError('denied', `the call of ${tool.name} was not allowed`, {
-        server: tool.server,
-        hint: "The view's approve did not allow it.",
-      })
+      this.#denied(tool, `the call of ${tool.name} was not allowed`)
+  }
+
+  #denied(tool: types.ToolInfo, message: string): never {
+    throw new RegistryError('denied', message, { server: tool.server, hint: "The view's approve did not allow it." })
   }
 
   /** Lists or reads resources of the servers whose tools the view may have. */

@@ -85,7 +85,11 @@ export type Request =
   )
 
 /** Options of a call that most calls do not have. */
-export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & { detach?: boolean }
+export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & {
+  detach?: boolean
+  /** An app of the tool's server calls; see Call.App of the Go registry. */
+  app?: boolean
+}
 
 /** Result of a `call` with `detach` that the server has made a task of. */
 export interface Begun {
@@ -300,6 +304,7 @@ export interface StartOptions {
   elicitUrl?: boolean
   sample?: boolean
   sampleTools?: boolean
+  apps?: boolean | undefined
   roots?: Root[] | undefined
   elicitationTimeoutMs?: number
   /** The absolute URL of the redirect page. Without it there is no sign-in. */

@@ -126,6 +126,11 @@ export interface RegistryOptions {
   /** Lets servers offer your model tools in {@link onSampling}. Default: false. */
   samplingTools?: boolean
   /**
+   * The page shows apps of tools, with `<portolan-app>` of `portolan/apps`. Servers see the capability
+   * `io.modelcontextprotocol/ui`, and apps may call those tools of their server that are not for models. Default: false.
+   */
+  apps?: boolean
+  /**
    * The user's folders, for servers of 2025-11-25 and before. Every server that is on may read the list. Without it,
    * servers do not see this capability. Pass `[]` if they come later, by {@link Registry.setRoots}.
    */
@@ -1079,6 +1084,11 @@ export interface DispatchOptions {
   trace?: { traceparent: string; tracestate?: string; baggage?: string }
   /** Your name of the call, for questions of the server during it: {@link ElicitationRequest.callId}. */
   callId?: string | number
+  /**
+   * The server whose app makes the call. The name is then that server's own name of one of its tools, also of one that
+   * is for apps only. Rejects with `unknown_tool` for a tool that is not for apps. A {@link View} refuses this option.
+   */
+  app?: string
 }
 
 /** Progress of a call, in the server's own units. */

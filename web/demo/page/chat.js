@@ -25,7 +25,7 @@ const pageTools = [{
 }]
 
 /** Runs the chat of the page over the tools of a registry. */
-export function startChat(registry) {
+export function startChat(registry, { sandbox } = {}) {
   let messages = []
   let running
 
@@ -50,6 +50,14 @@ export function startChat(registry) {
     await registry.discover()
   }
 
+  const argumentsOf = (call) => call.name === 'portolan_call_tool' ? call.arguments.arguments ?? {} : call.arguments
+
+  /** Whether the tool of a result has a user interface. */
+  const hasApp = ({ server, tool }) => {
+    const { _meta } = registry.getSnapshot().tools.find((t) => t.server === server && t.tool === tool)?.definition ?? {}
+    return !!(_meta?.ui?.resourceUri ?? _meta?.['ui/resourceUri'])
+  }
+
   function showCall({ call, text, isError, durationMs, result }, card) {
     const name = call.name === 'portolan_call_tool' ? call.arguments.name ?? call.name : call.name
     const args = JSON.stringify(call.arguments?.arguments ?? call.arguments)
@@ -57,6 +65,7 @@ export function startChat(registry) {
     summary.replaceChildren(element('code', {}, name), ` ${isError ? 'failed' : `${Math.round(durationMs)} ms`}`)
     card.classList.toggle('failed', isError)
     card.append(element('pre', {}, args), element('pre', {}, text.slice(0, 4000)))
+    if (result && hasApp(result)) show(Object.assign(document.createElement('portolan-app'), { registry, result, args: argumentsOf(call), sandbox: sandbox ?? '' }))
     for (const block of result?.content ?? []) {
       if (block.type !== 'image' || !/^image\/(png|jpeg|gif|webp)$/.test(block.mimeType)) continue
       show(element('img', { className: 'picture', alt: `Image from ${name}`, src: `data:${block.mimeType};base64,${block.data}` }))

@@ -1,5 +1,6 @@
 import { startChat } from './chat.js'
 import { createRegistry } from './portolan/index.js'
+import './portolan/apps.js'
 import './portolan/panel.js'
 
 const runtime = document.getElementById('runtime')
@@ -12,6 +13,7 @@ try {
   globalThis.registry = await createRegistry({ // global for the console
     mode: params.get('mode') ?? 'auto',
     proxy: settings.proxy,
+    apps: !!settings.sandbox,
     onElicitation: (request) => panel.elicit(request),
     onElicitationUrl: (request) => panel.elicitUrl(request),
     onProgress: ({ phase }) => { if (!globalThis.registry) runtime.textContent = `${phase}…` },

@@ -24,6 +24,7 @@ export const ideas = [
   'Ask me who I am',
   'How warm is it in three cities?',
   'Switch the theme of this page',
+  'Open an app',
 ]
 
 /** A model without intelligence: it searches for a tool, calls what it found, and says what came of it. */

@@ -8,8 +8,9 @@ import { clean, line } from '../../ui/text.ts'
 import { flagsView } from '../tools/flags-view.ts'
 import './json.ts'
 import './try.ts'
+import './wording.ts'
 
-const tabs = ['about', 'try'] as const
+const tabs = ['about', 'try', 'wording'] as const
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
@@ -23,9 +24,15 @@ class ToolDialog extends PanelDialog {
   declare private format: Dialect
   protected override wide = true
 
+  /** The tool that was shown last. An override may have given it another name since. */
+  private shown: ToolInfo | undefined
+
   private get tool(): ToolInfo | undefined {
-    const named = (t: ToolInfo) => t.name === this.name
-    return this.snapshot.tools.find(named) ?? this.snapshot.withheld.find(named)
+    const { tools, withheld } = this.snapshot
+    const find = (isIt: (t: ToolInfo) => boolean) => tools.find(isIt) ?? withheld.find(isIt)
+    const { shown } = this
+    return this.shown = find((t) => t.name === this.name) ??
+      (shown && find((t) => t.server === shown.server && t.tool === shown.tool))
   }
 
   protected heading(): TemplateResult {
@@ -41,7 +48,7 @@ class ToolDialog extends PanelDialog {
       ${
       tabStrip(this, {
         label: this.t('tool_views'),
-        tabs,
+        tabs: this.snapshot.servers[tool.server]?.config.url === 'builtin:page' ? tabs.slice(0, 2) : tabs,
         chosen: this.tab,
         choose: (tab) => (this.tab = tab),
         face: (tab) => this.t(`tool_${tab}`),
@@ -49,17 +56,32 @@ class ToolDialog extends PanelDialog {
       })
     }
       <div role="tabpanel" id="tool-${this.tab}" aria-labelledby="tool-tab-${this.tab}">
-        ${
-      this.tab === 'about'
-        ? this.about(tool, offered)
-        : html`<portolan-try .panel=${this.panel} .tool=${tool} .offered=${offered}></portolan-try>`
-    }
+        ${this.chosen(tool, offered)}
       </div>
     </div>`
   }
 
+  private chosen(tool: ToolInfo, offered: boolean): TemplateResult {
+    const { panel } = this
+    if (this.tab === 'about') return this.about(tool, offered)
+    return this.tab === 'try'
+      ? html`<portolan-try .panel=${panel} .tool=${tool} .offered=${offered}></portolan-try>`
+      : html`<portolan-wording .panel=${panel} .tool=${tool}></portolan-wording>`
+  }
+
+  /** What the chosen format cannot express of the tool. */
+  private losses(tool: ToolInfo): TemplateResult | typeof nothing {
+    const losses = this.panel.registry.losses(this.format, { include: [tool.name] })
+    if (!losses.length) return nothing
+    return html`<details><summary>${this.t('losses', { n: losses.length })}</summary><ul>${
+      losses.slice(0, 100).map(({ pointer, keyword, kind }) =>
+        html`<li><bdi class="mono">${line(`${pointer || '/'} ${keyword}`, 200)}</bdi> ${this.t(`loss_${kind}`)}</li>`
+      )
+    }</ul></details>`
+  }
+
   private about(tool: ToolInfo, offered: boolean): TemplateResult {
-    const { definition } = tool
+    const { definition, original = definition } = tool
     const seen = offered ? this.panel.registry.getTools({ format: this.format, include: [tool.name] })[0] : undefined
     const tokens = this.panel.tokenCounts.of(tool)
     const claims = hints.filter((h) => typeof definition.annotations?.[h] === 'boolean')
@@ -85,12 +107,12 @@ class ToolDialog extends PanelDialog {
         ${tokens === undefined ? nothing : html`<span class="dim">${this.t('tokens', { n: tokens })}</span>`}</div>
       ${
       seen
-        ? html`<portolan-json .panel=${this.panel} .value=${seen} .levels=${4}></portolan-json>`
+        ? html`<portolan-json .panel=${this.panel} .value=${seen} .levels=${4}></portolan-json>${this.losses(tool)}`
         : html`<p class="dim">${this.t('not_seen')}</p>`
     }
       <details><summary>${
       this.t('as_listed')
-    }</summary><portolan-json .panel=${this.panel} .value=${definition} .levels=${2}></portolan-json></details>`
+    }</summary><portolan-json .panel=${this.panel} .value=${original} .levels=${2}></portolan-json></details>`
   }
 
   private parameters(schema: JSONSchema): TemplateResult | typeof nothing {

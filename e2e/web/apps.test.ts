@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Frame, Page } from 'playwright-core'
+import { violations } from '../panel/axe.ts'
+import { cases } from './appcases.ts'
+import { startApps, type AppServer } from './appserver.ts'
+import { appSite, sandboxSite } from './appsite.ts'
+import { launchFirefox } from './firefox.ts'
+import { launchChromium, listen, type Listening } from './harness.ts'
+
+// Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
+
+let browser: Browser, sandbox: Listening, site: Listening, spy: Listening, apps: AppServer, other: Listening
+/** What the server that nobody may reach has heard. */
+const leaks: string[] = []
+
+before(async () => {
+  browser = await launchChromium()
+  spy = await listen((req, res) => {
+    leaks.push(`${req.method} ${req.url}`)
+    res.writeHead(200, { 'access-control-allow-origin': '*' }).end()
+  })
+  sandbox = await sandboxSite()
+  site = await appSite(sandbox.url)
+  apps = await startApps(spy.url)
+  other = await listen(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (req.method !== 'POST') return void res.writeHead(204, cors).end()
+    const { id, method } = JSON.parse(body) as { id?: number; method: string }
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {}, resources: {} },
+        serverInfo: { name: 'other', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'other_secret', inputSchema: { type: 'object' } }] },
+      'resources/read': { contents: [{ uri: 'other://secret', text: 'a secret' }] },
+      'tools/call': { content: [{ type: 'text', text: 'a secret' }] },
+    }
+    res.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json', ...cors })
+      .end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? {} }))
+  })
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([sandbox, site, spy, apps, other].map((s) => s?.close()))
+})
+
+const address = (params: Record<string, string> = {}) =>
+  `${site.url}/?${new URLSearchParams({
+    sandbox: sandbox.url,
+    servers: JSON.stringify({
+      apps: { url: `${apps.url}/mcp`, transport: 'streamable-http' },
+      other: { url: `${other.url}/mcp`, transport: 'streamable-http' },
+    }),
+    ...params,
+  })}`
+
+async function open(t: TestContext, params?: Record<string, string>, options?: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext(options)
+  t.after(() => context.close())
+  const page = await context.newPage()
+  await page.goto(address(params))
+  await page.waitForSelector('html[data-ready]')
+  apps.reports.clear()
+  leaks.length = 0
+  return page
+}
+
+/** The frame of the app, inside that of the sandbox page. */
+const inner = (page: Page): Frame => page.frames().find((f) => f.url() === 'about:srcdoc')!
+
+test('an app is shown, hears of the call, and calls back', async (t) => {
+  const page = await open(t)
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' } })), { state: 'ready' })
+  assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
+  assert.deepEqual(apps.capabilities['extensions'], {
+    'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] },
+  })
+  const app = inner(page)
+  assert.equal(await app.textContent('#result'), 'High water at 12:40 <b>says</b> friendly.')
+  await page.waitForFunction(() => window.app.shadowRoot!.querySelector('iframe')!.clientHeight === 180)
+  apps.reports.clear()
+  await app.click('#again')
+  assert.equal(await apps.reported('friendly'), 'again')
+  // The theme of the page, while the app runs.
+  await page.evaluate(() => {
+    document.documentElement.style.colorScheme = 'dark'
+  })
+  await app.waitForSelector('html[data-theme=dark]')
+  // Full screen and back, in the same frame.
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  assert.equal(await page.evaluate(() => window.app.displayMode), 'fullscreen')
+  assert.deepEqual(await violations(page, { whole: true }), [])
+  await page.getByRole('button', { name: 'Back to the page' }).click()
+  assert.equal(await app.textContent('#result'), 'High water at 12:40 <b>says</b> friendly.')
+  await page.evaluate(() => window.app.close())
+  assert.match((await page.getByText('The app is closed.').textContent())!, /closed/)
+  assert.equal(page.frames().length, 1)
+})
+
+test('without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
+  const page = await open(t, { apps: 'off' })
+  await page.evaluate(() => window.registry.discover())
+  assert.equal(apps.capabilities['extensions'], undefined)
+  const call = await page.evaluate(() =>
+    window.registry.call('for_apps', {}, { app: 'apps' }).then((r) => r.text, (e) => e.code as string)
+  )
+  assert.equal(call, 'unknown_tool')
+})
+
+test('models never reach a tool for apps', async (t) => {
+  const page = await open(t)
+  const seen = await page.evaluate(async () => {
+    const r = window.registry
+    const code = (p: Promise<unknown>) => p.then(() => 'worked', (e) => e.code as string)
+    const name = 'apps__for_apps'
+    return {
+      has: r.has(name),
+      offered: r.getTools().some((t) => JSON.stringify(t).includes('for_apps')),
+      snapshot: JSON.stringify(r.getSnapshot()).includes('for_apps'),
+      found: (await r.search('for_apps only apps')).some((h) => h.name === name),
+      call: await code(r.call(name, {})),
+      dispatch: await code(r.dispatch(name, {})),
+      through: (await r.call('portolan_call_tool', { name, arguments: {} }).then((x) => x.text, (e) => e.code as string)),
+      view: await code(r.view({}).call('for_apps', {}, { app: 'apps' } as never)),
+      otherServer: await code(r.call('for_apps', {}, { app: 'other' })),
+      byApp: (await r.call('for_apps', {}, { app: 'apps' })).text,
+    }
+  })
+  assert.equal(seen.byApp, 'only apps hear this')
+  assert.doesNotMatch(seen.through, /only apps hear/)
+  const { through: _, byApp: __, ...rest } = seen
+  assert.deepEqual(rest, {
+    has: false,
+    offered: false,
+    snapshot: false,
+    found: false,
+    call: 'unknown_tool',
+    dispatch: 'unknown_tool',
+    view: 'invalid_option',
+    otherServer: 'unknown_tool',
+  })
+})
+
+/** One page for all hostile apps, which must not harm it. */
+let shared: Page | undefined
+const popups: string[] = []
+async function hostile(t: TestContext): Promise<Page> {
+  if (!shared) {
+    shared = await (await browser.newContext()).newPage()
+    await shared.goto(address())
+    await shared.waitForSelector('html[data-ready]')
+    shared.context().on('page', (p) => popups.push(p.url()))
+  }
+  const page = shared
+  await page.evaluate(() => window.events.splice(0))
+  apps.reports.clear()
+  leaks.length = popups.length = 0
+  t.after(() => page.evaluate(() => window.app.remove()))
+  return page
+}
+
+for (const { name, want, card, meta } of cases) {
+  test(`hostile: ${name}`, async (t) => {
+    const page = await hostile(t)
+    const shown = page.evaluate((name) => window.showApp(name), name)
+    if (meta && 'permissions' in meta) {
+      await page.getByText('This app asks for: the camera', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Go on without' }).click()
+    }
+    if (card) {
+      // It may have been ready before.
+      await page.waitForFunction((why) =>
+        window.events.some((e) => JSON.stringify(e.detail) === JSON.stringify({ state: 'card', why })), card)
+      assert.match((await page.evaluate(() => window.app.shadowRoot!.querySelector('pre')!.textContent))!, /High water/)
+      assert.equal(page.frames().length, 1)
+    } else {
+      assert.equal((await shown).state, 'ready')
+      assert.deepEqual(await apps.reported(name), want)
+    }
+    assert.equal(apps.reports.has('spoofed'), false)
+    assert.deepEqual(leaks, [])
+    assert.deepEqual(popups, [])
+    assert.ok(page.url().startsWith(site.url))
+    assert.equal(await page.evaluate(() => ({} as { polluted?: number }).polluted), undefined)
+    assert.ok(await page.evaluate(() => (window.app.shadowRoot!.querySelector('iframe')?.clientHeight ?? 0) <= 2000))
+  })
+}
+
+test('an app reaches what it declares', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('declares'))
+  assert.equal(await apps.reported('declares'), 200)
+  assert.deepEqual(leaks, ['GET /'])
+})
+
+test('an app has a feature that the person allows', async (t) => {
+  const page = await open(t)
+  const shown = page.evaluate(() => window.showApp('asks_camera'))
+  const allow = page.getByRole('button', { name: 'Allow', exact: true })
+  await allow.waitFor()
+  await page.waitForFunction((since) => performance.now() - since > 600, await page.evaluate(() => performance.now()))
+  await allow.click()
+  await shown
+  assert.equal(await apps.reported('asks_camera'), true)
+})
+
+test('a link opens only by a click that was meant', async (t) => {
+  const page = await open(t)
+  await page.context().route('https://pilot.example/**', (route) => route.fulfill({ body: 'booked' }))
+  await page.evaluate(() => window.showApp('links'))
+  const link = page.getByRole('link', { name: 'Open page' })
+  await link.waitFor()
+  assert.match(await page.evaluate(() => window.app.shadowRoot!.textContent!), /wants to open a page at pilot\.example/)
+  assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')
+  await link.evaluate((a) => a.dispatchEvent(new MouseEvent('click', { cancelable: true, bubbles: true })))
+  const popup = page.context().waitForEvent('page')
+  await page.waitForFunction((since) => performance.now() - since > 600, await page.evaluate(() => performance.now()))
+  await link.click()
+  assert.equal(new URL((await popup).url()).host, 'pilot.example')
+  assert.deepEqual(await apps.reported('links'), {})
+})
+
+test('a changed app waits for the person', async (t) => {
+  const page = await open(t)
+  t.after(() => {
+    apps.version = 1
+  })
+  assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')
+  apps.version = 2
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'card', why: 'changed' })
+  assert.equal(page.frames().length, 1)
+  await page.waitForFunction((since) => performance.now() - since > 600, await page.evaluate(() => performance.now()))
+  await page.getByRole('button', { name: 'Show the app' }).click()
+  await page.waitForFunction(() => window.app.shadowRoot!.querySelector('iframe')?.style.visibility === '')
+  assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')
+})
+
+test('without a page on another origin there is a card', async (t) => {
+  const page = await open(t)
+  for (const [sandbox, why] of [['', 'no_sandbox'], [site.url, 'bad_sandbox'], ['data:text/html,x', 'bad_sandbox']]) {
+    const state = await page.evaluate((sandbox) => window.showApp('friendly', { sandbox }), sandbox!)
+    assert.deepEqual(state, { state: 'card', why })
+  }
+  assert.deepEqual(await violations(page, { whole: true }), [])
+})
+
+test('an app that ignores its end is removed, and is heard no more', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('ticks'))
+  await apps.reported('ticks')
+  await page.evaluate(() => window.app.close())
+  assert.equal(page.frames().length, 1)
+  apps.reports.clear()
+  await page.evaluate(() => window.registry.call('apps__friendly', {}))
+  assert.equal(apps.reports.has('ticks'), false)
+  await page.evaluate(() => window.showApp('ticks'))
+  await page.evaluate(() => window.app.remove())
+  assert.equal(page.frames().length, 1)
+})
+
+test('it fits, light and dark, in Arabic too, and axe finds nothing', async (t) => {
+  for (const width of [380, 1280]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open(t, {}, { viewport: { width, height: 700 }, colorScheme })
+      await page.evaluate(() => window.showApp('friendly'))
+      await apps.reported('friendly')
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+      assert.deepEqual(await violations(page, { whole: true }), [])
+      const { SHOTS } = process.env
+      if (SHOTS) await page.screenshot({ path: `${SHOTS}/inline-${width}-${colorScheme}.png` })
+      await page.getByRole('button', { name: 'Full screen' }).click()
+      if (SHOTS) await page.screenshot({ path: `${SHOTS}/full-${width}-${colorScheme}.png` })
+      await page.keyboard.press('Escape')
+      assert.equal(await page.evaluate(() => window.app.displayMode), 'inline')
+    }
+  }
+  const page = await open(t, { locale: 'ar' })
+  await page.evaluate(() => window.showApp('friendly'))
+  await page.getByRole('button', { name: 'ملء الشاشة' }).waitFor()
+})
+
+test('Firefox shows an app, and keeps it in its place', async (t) => {
+  const firefox = await launchFirefox()
+  t.after(() => firefox.close())
+  apps.reports.clear()
+  leaks.length = 0
+  const page = await firefox.open(address())
+  const ready = `new Promise((r) => { const at = () => 'ready' in document.documentElement.dataset ? r() : requestAnimationFrame(at); at() })`
+  await page.evaluate(ready)
+  assert.deepEqual(await page.evaluate(`showApp('friendly')`), { state: 'ready' })
+  assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
+  for (const name of ['fetches', 'reads_local_storage', 'reads_parent', 'evaluates', 'loads_image', 'goes_elsewhere']) {
+    await page.evaluate(`showApp('${name}')`)
+    assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
+  }
+  assert.deepEqual(leaks, [])
+})

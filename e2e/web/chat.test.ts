@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { violations } from '../panel/axe.ts'
+import { scriptedModel } from '../examples/scriptedmodel.ts'
+import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
+
+// The chat of the demo page, as a newcomer uses it.
+
+let browser: Browser, site: Listening
+before(async () => {
+  ;[browser, site] = await Promise.all([launchChromium(), serveFolder(`${root}dist/demo`)])
+})
+after(async () => {
+  await browser?.close()
+  await site?.close()
+})
+
+/** The settings of `portolan up` are not there, and Trusted Types refuse the worker by its address at first. */
+const expected = /404|TrustedScriptURL/
+
+async function open(): Promise<Page & { faults: string[] }> {
+  const page = await openPage(browser, `${site.url}/`, expected)
+  await page.getByText(/ready in \d+ ms/).waitFor()
+  return page
+}
+
+/** Sends an idea of the page and waits for the answer. */
+async function say(page: Page, idea: string | RegExp, answer: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name: idea }).click()
+  await page.getByRole('log').getByText(answer).waitFor()
+  await page.locator('#send:not([disabled])').waitFor()
+}
+
+test('the scripted model finds tools by search, and uses an image, a question, parallel calls and the page', async () => {
+  const page = await open()
+  const log = page.getByRole('log')
+  await say(page, 'Show me a picture', /^Here it is\./)
+  assert.equal(await log.getByRole('img', { name: 'Image from demo__picture' }).count(), 1)
+  assert.ok((await log.innerText()).includes('portolan_search_tools'))
+
+  await say(page, /three cities/, /the first two were added: 43 degrees/)
+  assert.equal(await log.locator('summary', { hasText: 'demo__weather' }).count(), 3)
+
+  await page.getByRole('button', { name: 'Ask me who I am' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('name').fill('Ada')
+  await dialog.getByRole('button', { name: 'Check answer' }).click()
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await log.getByText(/Hello, Ada\./).last().waitFor()
+  await page.locator('#send:not([disabled])').waitFor()
+
+  const scheme = () => page.evaluate(() => document.documentElement.style.colorScheme)
+  await say(page, /Switch the theme/, /function of this page/)
+  assert.equal(await scheme(), 'dark')
+  const card = log.locator('summary', { hasText: 'demo__add' })
+  await card.click()
+  assert.match(await log.innerText(), /\{"a":21\.5,"b":21\.5\}/)
+  await page.getByRole('textbox', { name: 'Your message' }).fill('Tell me a joke')
+  await page.keyboard.press('Enter')
+  await log.getByText(/I only follow a script/).waitFor()
+  for (const width of [1280, 380]) {
+    await page.setViewportSize({ width, height: 900 })
+    assert.deepEqual(await violations(page, { whole: true }), [])
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, `${width} px`)
+  }
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
+test('a model of the user answers over Chat Completions, and its key is stored nowhere', async () => {
+  const key = 'sk-demo-0123456789'
+  const model = await scriptedModel(key, {
+    'Add two numbers': ([sum]) => sum ? { content: `It is ${sum}.` } : { calls: [['demo__add', '{"a": 40, "b": 2}']] },
+  })
+  const page = await open()
+  await page.getByText('Use your own model').click()
+  await page.getByLabel('Address').fill(model.url)
+  await page.getByLabel('Model', { exact: true }).fill('any')
+  await page.getByLabel('Key').fill(key)
+  const box = page.getByRole('textbox', { name: 'Your message' })
+  await box.fill('Add two numbers')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('log').getByText('It is 42.').waitFor()
+  assert.equal(model.asked.length, 2)
+  assert.ok(model.asked[0]!.tools!.some((t) => t.function.name === 'demo__add'))
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
+  assert.ok(!stored.includes(key))
+
+  await page.getByLabel('Key').fill('wrong')
+  await box.fill('Add two numbers')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('log').getByText('Incorrect API key provided').waitFor()
+  await page.close()
+  await model.close()
+})

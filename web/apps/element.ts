@@ -1,0 +1,452 @@
+import { appWords, type AppKey } from '../panel/app-words.ts'
+import { clean, line } from '../ui/text.ts'
+import { directionOf, wordsFrom, type Messages, type Words } from '../ui/translations.ts'
+import type { ContentBlock, Registry, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
+import { button, isMeant, make } from './dom.ts'
+import { AppFrame, Refusal, type Host } from './frame.ts'
+import { askLink } from './link.ts'
+import { AppFault, load, toolOf, uriOf, type App, type Fault } from './load.ts'
+import type { Feature } from './policy.ts'
+import { approve, seen } from './seen.ts'
+import { style } from './style.ts'
+import type * as types from './types.ts'
+
+type Params = Record<string, unknown>
+type Mode = types.AppDisplayMode
+
+/** The tallest inline app, in px. */
+const tallest = 2000
+
+/** Properties without an attribute. Setting one plans an update. */
+const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
+const values = Symbol('values')
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(style)
+
+/** An app of a tool; see types.ts. */
+export class PortolanApp extends HTMLElement implements types.PortolanApp, Host {
+  static observedAttributes = ['sandbox', 'locale']
+  declare registry: Registry | undefined
+  declare result: ToolResult | undefined
+  declare tool: string | undefined
+  declare args: Params | undefined
+  declare messages: types.PortolanApp['messages']
+  declare partial: boolean
+  readonly [values]: Params = {}
+  private readonly box = make('section')
+  private readonly bar = make('header')
+  private readonly ask = make('div', { className: 'ask', role: 'status' })
+  private readonly card = make('div', { className: 'card' })
+  private words: Words<AppKey> = wordsFrom<AppKey>('en', appWords)
+  private frame: AppFrame | undefined
+  private mode: Mode = 'inline'
+  private planned = false
+  /** What the frame or the card is of. */
+  private shown: readonly unknown[] = []
+  private info: ToolInfo | undefined
+  private run = new AbortController()
+  private lives: AbortController | undefined
+  private told: Partial<Record<'result' | 'args' | 'context', unknown>> = {}
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [sheet]
+    this.box.part.add('app')
+    this.bar.part.add('bar')
+    this.card.part.add('card')
+    this.box.append(this.bar, this.ask, this.card)
+    root.append(this.box)
+    for (const name of properties) {
+      const early = Object.getOwnPropertyDescriptor(this, name)
+      if (early && Reflect.deleteProperty(this, name)) this[values][name] = early.value
+    }
+  }
+
+  get sandbox(): string {
+    return this.getAttribute('sandbox') ?? ''
+  }
+  set sandbox(v) {
+    this.setAttribute('sandbox', v)
+  }
+  get locale(): string {
+    return this.getAttribute('locale') ?? ''
+  }
+  set locale(v) {
+    this.setAttribute('locale', v)
+  }
+  get displayMode(): Mode {
+    return this.mode
+  }
+  set displayMode(mode) {
+    this.show(mode)
+  }
+
+  connectedCallback(): void {
+    this.lives = new AbortController()
+    const { signal } = this.lives
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.tellContext(), { signal })
+    const looks = new MutationObserver(() => this.tellContext())
+    looks.observe(document.documentElement, { attributeFilter: ['class', 'style', 'lang', 'data-theme'] })
+    signal.addEventListener('abort', () => looks.disconnect())
+    this.addEventListener('keydown', (e) => {
+      if (e.key === 'Escape' && this.mode !== 'inline') this.show('inline')
+    }, { signal })
+    this.plan()
+  }
+
+  disconnectedCallback(): void {
+    this.lives?.abort()
+    this.stop()
+    this.shown = []
+  }
+
+  attributeChangedCallback(): void {
+    this.plan()
+  }
+
+  cancelled(reason?: string): void {
+    this.frame?.notify('ui/notifications/tool-cancelled', { ...(reason && { reason }) })
+  }
+
+  async close(): Promise<void> {
+    const { frame } = this
+    if (!frame) return
+    await frame.end()
+    if (frame === this.frame) this.failed('closed')
+  }
+
+  // What is shown.
+
+  /** Properties are set one after another, and are read together. */
+  plan(): void {
+    if (this.planned) return
+    this.planned = true
+    queueMicrotask(() => {
+      this.planned = false
+      if (this.isConnected) this.update()
+    })
+  }
+
+  private update(): void {
+    const { registry, result, tool, locale, messages } = this
+    const tag = locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
+    this.words = wordsFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
+    this.box.lang = this.words.locale
+    this.box.dir = directionOf(this.words.locale)
+    const info = registry && toolOf(registry, tool, result)
+    const uri = info && uriOf(info)
+    const next = [registry, info?.server, info?.tool, uri, this.sandbox]
+    if (next.some((v, i) => v !== this.shown[i]) || !this.shown.length) {
+      this.shown = next
+      this.info = info
+      void this.begin(registry, info, uri)
+    } else if (this.frame) this.tell()
+    else if (this.told.result !== result) this.again?.()
+  }
+
+  /** Makes the card again. Undefined without a card. */
+  private again: (() => void) | undefined
+
+  private async begin(registry: Registry | undefined, info: ToolInfo | undefined, uri: string | undefined) {
+    this.stop()
+    const { signal } = this.run = new AbortController()
+    try {
+      if (!registry || !info || !uri) return this.showCard('none')
+      const sandbox = this.sandboxUrl()
+      this.showLoading()
+      const app = await load(registry, info.server, uri, signal)
+      if (signal.aborted) return
+      const config = registry.getSnapshot().servers[info.server]?.config
+      const endpoint = config?.url ?? info.server
+      const before = seen(endpoint, uri)
+      const isKnown = app.digest !== undefined && before === app.digest
+      if (config?.trust !== 'trust' && !isKnown && (before || !app.digest || config?.trust === 'ask-always')) {
+        return this.showCard(before || !app.digest ? 'changed' : 'new', () => {
+          if (app.digest) approve(endpoint, uri, app.digest)
+          this.askFeatures(sandbox, app)
+        })
+      }
+      if (app.digest) approve(endpoint, uri, app.digest)
+      this.askFeatures(sandbox, app)
+    } catch (e) {
+      if (!signal.aborted) this.failed(e instanceof AppFault ? e.why : 'unreadable')
+    }
+  }
+
+  private sandboxUrl(): URL {
+    if (!this.sandbox) throw new AppFault('no_sandbox')
+    const url = URL.canParse(this.sandbox, document.baseURI) ? new URL(this.sandbox, document.baseURI) : undefined
+    if (!url || !/^https?:$/.test(url.protocol) || url.origin === location.origin) throw new AppFault('bad_sandbox')
+    return url
+  }
+
+  private askFeatures(sandbox: URL, app: App): void {
+    const { words: t } = this
+    if (!app.permissions.length) return this.open(sandbox, app, [])
+    const since = performance.now()
+    const names = app.permissions.map((name) => t(`app_${name}`)).join(', ')
+    this.again = undefined
+    this.card.replaceChildren(
+      this.headingLine(),
+      make('p', {}, t('app_asks'), ' ', make('strong', {}, names)),
+      make(
+        'div',
+        { className: 'row' },
+        button(t('app_allow'), () => isMeant(since) && this.open(sandbox, app, app.permissions), 'primary'),
+        button(t('app_without'), () => this.open(sandbox, app, [])),
+      ),
+    )
+  }
+
+  private open(sandbox: URL, app: App, granted: readonly Feature[]): void {
+    const { words: t } = this
+    this.told = {}
+    this.again = undefined
+    this.frame = new AppFrame(sandbox, app, granted, this.titleText(), this)
+    this.card.replaceChildren(make('p', { className: 'why', role: 'status' }, t('app_loading')))
+    this.box.append(this.frame.element)
+    this.frame.element.style.visibility = 'hidden'
+  }
+
+  private stop(): void {
+    this.run.abort()
+    this.frame?.drop()
+    this.frame = undefined
+    this.show('inline')
+    this.ask.replaceChildren()
+  }
+
+  private titleText(): string {
+    return this.words('app_of', { server: line(this.info?.server ?? this.result?.server ?? '', 80) })
+  }
+
+  private headingLine(): HTMLElement {
+    return make('p', { className: 'why' }, make('bdi', {}, this.titleText()))
+  }
+
+  private showLoading(): void {
+    this.again = undefined
+    this.bar.hidden = true
+    this.card.replaceChildren(make('p', { className: 'why', role: 'status' }, this.words('app_loading')))
+  }
+
+  /** The text of the result, why the app is not there, and what the person can do. */
+  private showCard(why: types.AppState['why'] & string, go?: () => void): void {
+    const { words: t } = this
+    const since = performance.now()
+    this.bar.hidden = true
+    this.again = () => {
+      const { result } = this
+      this.told.result = result
+      const reason = why === 'changed' || why === 'new' ? t(`app_${why}`) : why === 'none' ? '' : t(`app_why_${why}`)
+      const retry = ['unreadable', 'silent', 'flood', 'left', 'closed'].includes(why)
+      this.card.replaceChildren(
+        this.headingLine(),
+        ...result?.text ? [make('pre', { tabIndex: 0 }, clean(result.text, 20_000))] : [],
+        ...reason ? [make('p', { className: 'why', role: 'status' }, reason)] : [],
+        ...go ? [make('div', { className: 'row' }, button(t('app_approve'), () => isMeant(since) && go(), 'primary'))] : [],
+        ...retry ? [make('div', { className: 'row' }, button(t('app_retry'), () => {
+          this.shown = []
+          this.plan()
+        }))] : [],
+      )
+    }
+    this.again()
+    this.emit('app-state', { state: 'card', why })
+  }
+
+  private emit(name: keyof types.PortolanAppEvents, detail: unknown, cancelable = false): boolean {
+    return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }))
+  }
+
+  // What the app hears.
+
+  private get theme(): 'light' | 'dark' {
+    const { colorScheme } = getComputedStyle(this)
+    const both = /light/.test(colorScheme) === /dark/.test(colorScheme)
+    const root = getComputedStyle(document.documentElement).colorScheme
+    if (/^(only )?(light|dark)$/.test(root)) return root.endsWith('dark') ? 'dark' : 'light'
+    if (!both) return colorScheme.includes('dark') ? 'dark' : 'light'
+    return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+  }
+
+  private context(): Params {
+    const { clientWidth: width, clientHeight: height } = this.frame?.element ?? this
+    return {
+      theme: this.theme,
+      locale: this.words.locale,
+      displayMode: this.mode,
+      availableDisplayModes: ['inline', 'fullscreen', 'pip'],
+      containerDimensions: this.mode === 'inline' ? { width, maxHeight: tallest } : { width, height },
+    }
+  }
+
+  /** Sends what has changed of the context. */
+  private tellContext(): void {
+    if (!this.frame?.isReady) return
+    const now = this.context()
+    const before = (this.told.context ?? {}) as Params
+    const changed = Object.entries(now).filter(([k, v]) => JSON.stringify(v) !== JSON.stringify(before[k]))
+    this.told.context = now
+    if (changed.length) this.frame.notify('ui/notifications/host-context-changed', Object.fromEntries(changed))
+  }
+
+  private tell(): void {
+    const { frame, args, result, partial, told } = this
+    if (!frame?.isReady) return
+    // The specification wants the arguments before the result.
+    const input = args ?? {}
+    if (told.args !== input && (args || !('args' in told))) {
+      told.args = input
+      frame.notify(`ui/notifications/tool-input${partial ? '-partial' : ''}`, { arguments: input })
+    }
+    if (result && told.result !== result) frame.notify('ui/notifications/tool-result', forApp(told.result = result))
+  }
+
+  greet(): object {
+    const { definition } = this.info!
+    this.told.context = this.context()
+    return {
+      protocolVersion: '2026-01-26',
+      hostInfo: { name: 'portolan', version: '1' },
+      hostCapabilities: {
+        openLinks: {},
+        serverTools: {},
+        serverResources: {},
+        message: { text: {} },
+        updateModelContext: { text: {}, structuredContent: {} },
+      },
+      hostContext: {
+        ...this.told.context as Params,
+        toolInfo: { tool: definition },
+        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        platform: 'web',
+        userAgent: 'portolan',
+      },
+    }
+  }
+
+  ready(): void {
+    const { words: t } = this
+    this.frame!.element.style.visibility = ''
+    this.card.replaceChildren()
+    this.bar.hidden = false
+    this.bar.replaceChildren(
+      make('bdi', {}, this.titleText()),
+      button(t(this.mode === 'inline' ? 'app_full' : 'app_inline'), () =>
+        this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
+      button(t('app_close'), () => void this.close()),
+    )
+    this.tell()
+    this.emit('app-state', { state: 'ready' })
+  }
+
+  failed(why: Fault): void {
+    this.frame = undefined
+    this.run.abort()
+    this.show('inline')
+    this.ask.replaceChildren()
+    this.showCard(why)
+  }
+
+  // What the app says.
+
+  notice(method: string, { height }: Params): void {
+    if (method === 'ui/notifications/request-teardown') void this.close()
+    if (method !== 'ui/notifications/size-changed' || typeof height !== 'number' || !(height >= 0)) return
+    this.frame!.element.style.blockSize = `${Math.min(Math.ceil(height), tallest)}px`
+  }
+
+  async answer(method: string, params: Params): Promise<object> {
+    const { registry, info, frame } = this
+    if (!registry || !info || !frame) throw new Refusal('the app is closed')
+    const { server } = info
+    const { signal } = frame
+    switch (method) {
+      case 'tools/call': {
+        const { name, arguments: args = {} } = params
+        if (typeof name !== 'string' || typeof args !== 'object' || !args) throw new Refusal('not a tool call', -32_602)
+        return forApp(await registry.call(name, args as Params, { app: server, signal }))
+      }
+      case 'resources/read': {
+        if (typeof params['uri'] !== 'string') throw new Refusal('not a URI', -32_602)
+        const { contents, _meta } = await registry.readResource(server, params['uri'], { signal })
+        return { contents, ...(_meta && { _meta }) }
+      }
+      case 'ui/open-link':
+        return askLink(this.ask, params['url'], this.words, signal)
+      case 'ui/message':
+        return this.offer('app-message', { server, role: 'user', content: blocks(params['content'], true) })
+      case 'ui/update-model-context': {
+        const { content, structuredContent } = params
+        if (structuredContent !== undefined && (typeof structuredContent !== 'object' || !structuredContent))
+          throw new Refusal('structuredContent is not an object', -32_602)
+        return this.offer('app-context', {
+          server,
+          ...(content !== undefined && { content: blocks(content, false) }),
+          ...(structuredContent !== undefined && { structuredContent }),
+        })
+      }
+      case 'ui/request-display-mode':
+        return { mode: this.requested(params['mode']) }
+    }
+    throw new Refusal('method not found', -32_601)
+  }
+
+  private offer(name: 'app-message' | 'app-context', detail: object): object {
+    if (this.emit(name, detail, true)) return {}
+    throw new Refusal('the host refuses')
+  }
+
+  /** An app may cover the window only after the person has done something. */
+  private requested(mode: unknown): Mode {
+    const isActive = (navigator.userActivation as UserActivation | undefined)?.isActive ?? true
+    if (mode === 'inline' || ((mode === 'fullscreen' || mode === 'pip') && isActive)) this.show(mode)
+    return this.mode
+  }
+
+  /** The frame stays where it is in the document, because it would load again elsewhere. */
+  private show(mode: Mode): void {
+    if (mode !== 'inline' && !this.frame?.isReady || mode === this.mode) return
+    this.mode = mode
+    const { box } = this
+    box.dataset['mode'] = mode
+    box.popover = mode === 'inline' ? null : 'manual'
+    if (mode !== 'inline' && box.isConnected) box.showPopover()
+    if (!this.frame?.isReady) return
+    const toggle = this.bar.querySelector('button')!
+    toggle.textContent = this.words(mode === 'inline' ? 'app_full' : 'app_inline')
+    if (mode === 'fullscreen') toggle.focus()
+    this.tellContext()
+  }
+}
+
+for (const name of properties) {
+  Object.defineProperty(PortolanApp.prototype, name, {
+    get(this: PortolanApp) {
+      return this[values][name]
+    },
+    set(this: PortolanApp, value: unknown) {
+      this[values][name] = value
+      this.plan()
+    },
+  })
+}
+
+/** The CallToolResult of the specification, of a result. */
+const forApp = ({ content, structuredContent, isError, _meta }: ToolResult): object => ({
+  content,
+  ...(structuredContent !== undefined && { structuredContent }),
+  ...(isError && { isError }),
+  ...(_meta && { _meta }),
+})
+
+/** Content blocks of an app. Throws for what are none. */
+function blocks(content: unknown, needed: boolean): ContentBlock[] {
+  const list = Array.isArray(content) ? content as Params[] : undefined
+  if (!list || needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
+    throw new Refusal('content is not a list of content blocks', -32_602)
+  return list as ContentBlock[]
+}

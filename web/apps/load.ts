@@ -1,0 +1,85 @@
+import type { Registry, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
+import { featuresIn, type Csp, type Feature } from './policy.ts'
+
+/** The type of an app's html (MCP Apps, 2026-01-26). */
+export const mimeType = 'text/html;profile=mcp-app'
+
+/** The largest html, in characters. */
+const most = 4 << 20
+
+/** Why there is no app to show. The words are `app_…`. */
+export type Fault =
+  | 'no_sandbox'
+  | 'bad_sandbox'
+  | 'unreadable'
+  | 'bad_type'
+  | 'too_large'
+  | 'silent'
+  | 'flood'
+  | 'left'
+  | 'closed'
+
+/** Thrown while an app is loaded or runs. */
+export class AppFault extends Error {
+  readonly why: Fault
+
+  constructor(why: Fault, cause?: unknown) {
+    super(why, { cause })
+    this.why = why
+  }
+}
+
+/** An app, as its server sent it. */
+export interface App {
+  html: string
+  csp?: Csp
+  permissions: Feature[]
+  /** Tells versions of the app apart. Undefined where the page cannot make digests. */
+  digest: string | undefined
+}
+
+type Meta = Record<string, unknown> | undefined
+const uiOf = (meta: unknown): Meta => {
+  const ui = (meta as Meta)?.['ui']
+  return typeof ui === 'object' && ui ? ui as Meta : undefined
+}
+
+/** The URI of a tool's app, or undefined. */
+export function uriOf({ definition: { _meta: meta } }: ToolInfo): string | undefined {
+  const uri = uiOf(meta)?.['resourceUri'] ?? (meta as Meta)?.['ui/resourceUri']
+  return typeof uri === 'string' && uri.startsWith('ui://') && uri.length < 2000 ? uri : undefined
+}
+
+/** The tool of that name for models, or the one that a result is of. */
+export function toolOf(registry: Registry, name: string | undefined, result?: ToolResult): ToolInfo | undefined {
+  return registry.getSnapshot().tools.find((t) =>
+    name ? t.name === name : t.server === result?.server && t.tool === result.tool
+  )
+}
+
+/** Reads an app. Throws an AppFault. */
+export async function load(registry: Registry, server: string, uri: string, signal: AbortSignal): Promise<App> {
+  const { contents } = await registry.readResource(server, uri, { signal }).catch((cause) => {
+    throw new AppFault('unreadable', cause)
+  })
+  const found = contents.find((c) => c.uri === uri) ?? contents[0]
+  if (!found) throw new AppFault('unreadable')
+  if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')
+  const size = found.text?.length ?? (found.blob?.length ?? 0) * 0.75
+  if (size > most) throw new AppFault('too_large')
+  const bytes = found.text === undefined && Uint8Array.from(atob(found.blob ?? ''), (c) => c.charCodeAt(0))
+  const html = found.text ?? new TextDecoder().decode(bytes as Uint8Array)
+  const ui = uiOf(found._meta)
+  const csp = ui?.['csp']
+  const app = {
+    html,
+    ...(typeof csp === 'object' && csp && { csp: csp as Csp }),
+    permissions: featuresIn(ui?.['permissions']),
+  }
+  return { ...app, digest: await digestOf(JSON.stringify(app)) }
+}
+
+async function digestOf(text: string): Promise<string | undefined> {
+  const digest = await globalThis.crypto.subtle?.digest('SHA-256', new TextEncoder().encode(text))
+  return digest && btoa(String.fromCharCode(...new Uint8Array(digest)))
+}
