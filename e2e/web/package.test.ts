@@ -79,7 +79,8 @@ test('with its library, the adapter for LangChain compiles', async () => {
     join(root, 'e2e/providers/node_modules/@langchain/core'),
     join(dir, 'node_modules/@langchain/core'),
   )
-  await compile(['chain.ts'], { lib: ['es2022', 'dom'], types: ['node'] })
+  // The library's own declarations do not stand exactOptionalPropertyTypes.
+  await compile(['chain.ts'], { lib: ['es2022', 'dom'], types: ['node'], exactOptionalPropertyTypes: false })
 })
 
 test('the types compile in an app that checks libraries too', async () => {
@@ -141,7 +142,11 @@ void [problem, codes]
 })
 
 /** Compiles files as an app does that checks its libraries too, with both ways to find modules. */
-async function compile(files: string[], options: { lib: string[]; types: string[] }): Promise<void> {
+async function compile(files: string[], options: {
+  lib: string[]
+  types: string[]
+  exactOptionalPropertyTypes?: boolean
+}): Promise<void> {
   for (const [moduleResolution, module] of [['bundler', 'esnext'], ['node16', 'node16']]) {
     const compilerOptions = {
       noEmit: true,

@@ -368,6 +368,7 @@ test('the blocks agree with the published declarations', async () => {
     strict: true,
     noEmit: true,
     types: ['node'],
+    skipLibCheck: true, // package.test.ts checks ours; providers' own declarations lack some of theirs
   }
   await writeFile(
     join(dir, 'tsconfig.json'),
