@@ -116,8 +116,8 @@ before(async () => {
   registry = await createRegistry({
     storage: 'memory',
     servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } },
-    callTimeoutMs: 10_000,
-    idleTimeoutMs: 10_000,
+    callTimeoutMs: 60_000, // longer than a test: no deadline does what a signal should do
+    idleTimeoutMs: 60_000,
   })
   await registry.discover()
   view = registry.view({ exclude: ['s__wait'], extra, approve: ({ tool }) => tool !== 'echo' })
@@ -234,7 +234,7 @@ async function looped(
 }
 
 for (const [name, ask] of Object.entries(asks)) {
-  test(`${name}: calls of one turn run together, and keep their order`, async () => {
+  test(`${name}: calls of one turn run together, and keep their order`, { timeout: 20_000 }, async () => {
     meet = Promise.withResolvers()
     assert.equal(await ask(view, 'Together'), 'one | two')
     assert.ok(api.last().tools.includes('second') && !api.last().tools.includes('s__wait'))
@@ -257,7 +257,7 @@ for (const [name, ask] of Object.entries(asks)) {
     assert.equal(tools.includes('portolan_call_tool'), !all)
   })
 
-  test(`${name}: the end of a run ends its calls`, async () => {
+  test(`${name}: the end of a run ends its calls`, { timeout: 20_000 }, async () => {
     began = Promise.withResolvers()
     ended = Promise.withResolvers()
     const stop = new AbortController()

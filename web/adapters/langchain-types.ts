@@ -4,8 +4,9 @@ import type { JSONSchema, MediaOptions, ToolFilter, View } from '../../wasm/js/s
 /**
  * The tools of a registry or a view, for models and agents of LangChain.js. A tool answers a tool call with a
  * `ToolMessage`. Its content is for the model, with images and documents as standard blocks. Its `artifact` is the
- * whole `ToolResult`. A call that fails has the status `error`, and the error's code in its text. LangChain itself
- * checks arguments, and rejects those that do not fit the schema. Throws `invalid_option`.
+ * whole `ToolResult`. A call that fails has the status `error`, and the error's code in its text.
+ *
+ * LangChain checks arguments itself, and rejects those that do not fit the schema. Throws `invalid_option`.
  *
  * ```ts
  * const model = chatModel.bindTools(structuredTools(registry))
