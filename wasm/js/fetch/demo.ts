@@ -79,19 +79,6 @@ const tools = [
     const structuredContent = { city: textOf(city, 'nowhere'), celsius: 21.5, sky: 'clear' }
     return { ...text(JSON.stringify(structuredContent)), structuredContent }
   }),
-  {
-    ...tool(
-      'tide_app',
-      'Shows an interactive app with the tide of a day.',
-      { day: { ...string, enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] } },
-      undefined,
-      ({ day }) => {
-        const on = textOf(day, 'monday')
-        return text(`${read(`demo://tide/${on}`) ?? 'No tide'} on ${on}`)
-      },
-    ),
-    _meta: { ui: { resourceUri: appUri } },
-  },
   tool(
     'fail',
     'Always answers with an error.',
@@ -101,13 +88,31 @@ const tools = [
   ),
 ]
 
+/** The tool with a user interface, for clients that show apps. */
+const appTool = {
+  ...tool(
+    'tide_app',
+    'Shows an interactive app with the tide of a day.',
+    { day: { ...string, enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] } },
+    undefined,
+    ({ day }) => {
+      const on = textOf(day, 'monday')
+      return text(`${read(`demo://tide/${on}`) ?? 'No tide'} on ${on}`)
+    },
+  ),
+  _meta: { ui: { resourceUri: appUri } },
+}
+
 interface Params {
   name?: string
   uri?: string
   arguments?: Args & { who?: string }
   argument?: { value?: string }
   inputResponses?: { name?: { action?: string; content?: { name?: unknown } } }
-  _meta?: { progressToken?: number; 'io.modelcontextprotocol/clientCapabilities'?: { elicitation?: object } }
+  _meta?: {
+    progressToken?: number
+    'io.modelcontextprotocol/clientCapabilities'?: { elicitation?: object; extensions?: object }
+  }
 }
 
 const asker = { name: 'ask', description: 'Asks for your name during the call.', inputSchema: { type: 'object' } }
@@ -150,7 +155,11 @@ function outcome(method: string, params: Params): object {
   const { name, uri = '', arguments: args = {} } = params
   const complete = (result: object) => ({ result: { resultType: 'complete', ...result } })
   const refuse = (code: number, message: string) => ({ error: { code, message } })
-  if (method === 'tools/list') return complete({ tools: [...tools, asker] })
+  if (method === 'tools/list') {
+    const { extensions = {} } = params._meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {}
+    const apps = 'io.modelcontextprotocol/ui' in extensions ? [appTool] : []
+    return complete({ tools: [...tools, asker, ...apps] })
+  }
   if (method === 'server/discover')
     return complete({
       supportedVersions: ['2026-07-28'],
@@ -173,7 +182,7 @@ function outcome(method: string, params: Params): object {
   }
   if (method !== 'tools/call') return refuse(-32601, 'method not found')
   if (name === asker.name) return { result: asked(params) }
-  const called = tools.find((tool) => tool.name === name)
+  const called = [...tools, appTool].find((tool) => tool.name === name)
   return called ? complete(called.run(args)) : refuse(-32602, `unknown tool: ${name}`)
 }
 
