@@ -17,7 +17,11 @@ export interface AppCase {
   before?: string
 }
 
-const blocked = (name: string, script: string): AppCase => ({ name, script: `${script}; return 'blocked'`, want: 'blocked' })
+const blocked = (name: string, script: string): AppCase => ({
+  name,
+  script: `${script}; return 'blocked'`,
+  want: 'blocked',
+})
 const refused = (name: string, method: string, params: string, code: number | string = -32_000): AppCase => ({
   name,
   script: `return (await rpc('${method}', ${params})).error?.code`,
@@ -33,7 +37,8 @@ export const cases: AppCase[] = [
   { name: 'opens_window', script: `return String(window.open(SPY))`, want: 'null' },
   {
     name: 'clicks_blank_link',
-    script: `const a = Object.assign(document.createElement('a'), { href: SPY, target: '_blank' }); document.body.append(a); a.click(); return 'clicked'`,
+    script:
+      `const a = Object.assign(document.createElement('a'), { href: SPY, target: '_blank' }); document.body.append(a); a.click(); return 'clicked'`,
     want: 'clicked',
   },
   { name: 'reads_local_storage', script: `return tried(() => localStorage.length)`, want: 'SecurityError' },
@@ -46,38 +51,54 @@ export const cases: AppCase[] = [
   { name: 'loads_script', script: loads('script', 'src', `SPY + '/s.js'`), want: 'error' },
   {
     name: 'loads_style',
-    script: `const e = Object.assign(document.createElement('link'), { rel: 'stylesheet' }); const end = new Promise((r) => { e.onload = e.onerror = (v) => r(v.type) }); e.href = SPY + '/s.css'; document.head.append(e); return end`,
+    script:
+      `const e = Object.assign(document.createElement('link'), { rel: 'stylesheet' }); const end = new Promise((r) => { e.onload = e.onerror = (v) => r(v.type) }); e.href = SPY + '/s.css'; document.head.append(e); return end`,
     want: 'error',
   },
   {
     name: 'nests_frame',
-    script: `const e = document.createElement('iframe'); e.src = SPY; const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); document.body.append(e); return violation`,
+    script:
+      `const e = document.createElement('iframe'); e.src = SPY; const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); document.body.append(e); return violation`,
     want: 'frame-src',
   },
   {
     name: 'sets_base',
-    script: `document.head.append(Object.assign(document.createElement('base'), { href: SPY })); return document.baseURI.startsWith(SPY)`,
+    script:
+      `document.head.append(Object.assign(document.createElement('base'), { href: SPY })); return document.baseURI.startsWith(SPY)`,
     want: false,
   },
   {
     name: 'submits_form',
-    script: `const f = Object.assign(document.createElement('form'), { action: SPY, method: 'post' }); document.body.append(f); const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); f.submit(); return violation`,
+    script:
+      `const f = Object.assign(document.createElement('form'), { action: SPY, method: 'post' }); document.body.append(f); const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); f.submit(); return violation`,
     want: 'form-action',
   },
   { name: 'evaluates', script: `return tried(() => eval('1'))`, want: 'EvalError' },
   { name: 'makes_function', script: `return tried(() => new Function('return 1')())`, want: 'EvalError' },
-  blocked('opens_socket', `await new Promise((r) => { try { const s = new WebSocket(SPY.replace('http', 'ws')); s.onerror = s.onopen = r } catch { r() } })`),
+  blocked(
+    'opens_socket',
+    `await new Promise((r) => { try { const s = new WebSocket(SPY.replace('http', 'ws')); s.onerror = s.onopen = r } catch { r() } })`,
+  ),
   blocked('sends_beacon', `navigator.sendBeacon(SPY, 'x')`),
-  blocked('prefetches', `document.head.append(Object.assign(document.createElement('link'), { rel: 'prefetch', href: SPY }))`),
+  blocked(
+    'prefetches',
+    `document.head.append(Object.assign(document.createElement('link'), { rel: 'prefetch', href: SPY }))`,
+  ),
   {
     name: 'adds_directives',
-    meta: { csp: { connectDomains: ["https://x.example; script-src *", 'http://evil.example', '*', 7, "'unsafe-eval'"] } },
+    meta: {
+      csp: { connectDomains: ['https://x.example; script-src *', 'http://evil.example', '*', 7, "'unsafe-eval'"] },
+    },
     script: `return tried(() => fetch(SPY))`,
     want: 'TypeError',
   },
   { name: 'goes_elsewhere', script: `location.href = SPY; return 'still here'`, want: 'still here' },
   { name: 'goes_to_blank', script: `location.href = 'about:blank'`, card: 'left' },
-  { name: 'replaces_itself', script: `location.href = 'data:text/html,<p>replaced'; return 'still here'`, want: 'still here' },
+  {
+    name: 'replaces_itself',
+    script: `location.href = 'data:text/html,<p>replaced'; return 'still here'`,
+    want: 'still here',
+  },
   {
     name: 'takes_camera',
     script:
@@ -89,17 +110,28 @@ export const cases: AppCase[] = [
     script: `return new Promise((r) => navigator.geolocation.getCurrentPosition(() => r('got it'), (e) => r(e.code)))`,
     want: 1,
   },
-  { name: 'asks_camera', meta: { permissions: { camera: {}, __proto__: {}, bluetooth: {} } }, script: `return document.featurePolicy.allowsFeature('camera')`, want: false },
-  { name: 'floods', script: `for (let i = 0; i < 5000; i++) note('ui/notifications/size-changed', { height: i })`, card: 'flood' },
+  {
+    name: 'asks_camera',
+    meta: { permissions: { camera: {}, __proto__: {}, bluetooth: {} } },
+    script: `return document.featurePolicy.allowsFeature('camera')`,
+    want: false,
+  },
+  {
+    name: 'floods',
+    script: `for (let i = 0; i < 5000; i++) note('ui/notifications/size-changed', { height: i })`,
+    card: 'flood',
+  },
   {
     name: 'hurries',
-    script: `const all = await Promise.all(Array.from({ length: 15 }, () => rpc('ping'))); for (let i = 0; i < 100; i++) note('x'); const began = performance.now(); await rpc('ping'); return all.length === 15 && performance.now() - began > 100`,
+    script:
+      `const all = await Promise.all(Array.from({ length: 15 }, () => rpc('ping'))); for (let i = 0; i < 100; i++) note('x'); const began = performance.now(); await rpc('ping'); return all.length === 15 && performance.now() - began > 100`,
     want: true,
   },
   refused('sends_much', 'tools/call', `{ name: 'report', arguments: { value: 'x'.repeat(2 << 20) } }`, -32_600),
   {
     name: 'asks_much',
-    script: `const all = await Promise.all(Array.from({ length: 40 }, () => rpc('tools/call', { name: 'slow' }))); return all.some((a) => /too many requests/.test(a.error?.message))`,
+    script:
+      `const all = await Promise.all(Array.from({ length: 40 }, () => rpc('tools/call', { name: 'slow' }))); return all.some((a) => /too many requests/.test(a.error?.message))`,
     want: true,
   },
   refused('calls_other_server', 'tools/call', `{ name: 'other_secret' }`),
@@ -119,22 +151,26 @@ export const cases: AppCase[] = [
   },
   {
     name: 'opens_bad_links',
-    script: `const all = []; for (const url of ['javascript:alert(1)', 'data:text/html,x', 'http://x.example/', 'https://a:b@x.example/', 'file:///etc/passwd', 'x', 7, null]) all.push((await rpc('ui/open-link', { url })).error?.code); return [...new Set(all)].join()`,
+    script:
+      `const all = []; for (const url of ['javascript:alert(1)', 'data:text/html,x', 'http://x.example/', 'https://a:b@x.example/', 'file:///etc/passwd', 'x', 7, null]) all.push((await rpc('ui/open-link', { url })).error?.code); return [...new Set(all)].join()`,
     want: '-32602',
   },
   {
     name: 'speaks_to_top',
-    script: `top.postMessage({ jsonrpc: '2.0', id: 99, method: 'tools/call', params: { name: 'report', arguments: { of: 'spoofed', value: 1 } } }, '*'); return 'spoke'`,
+    script:
+      `top.postMessage({ jsonrpc: '2.0', id: 99, method: 'tools/call', params: { name: 'report', arguments: { of: 'spoofed', value: 1 } } }, '*'); return 'spoke'`,
     want: 'spoke',
   },
   {
     name: 'speaks_from_nested_frame',
-    script: `const f = document.createElement('iframe'); f.srcdoc = '<script>for (const w of [top, parent, parent.parent]) w.postMessage({ jsonrpc: "2.0", id: 98, method: "tools/call", params: { name: "report", arguments: { of: "spoofed", value: 2 } } }, "*")</script>'; document.body.append(f); await new Promise((r) => { f.onload = r }); return 'spoke'`,
+    script:
+      `const f = document.createElement('iframe'); f.srcdoc = '<script>for (const w of [top, parent, parent.parent]) w.postMessage({ jsonrpc: "2.0", id: 98, method: "tools/call", params: { name: "report", arguments: { of: "spoofed", value: 2 } } }, "*")<\\/script>'; document.body.append(f); await new Promise((r) => { f.onload = r }); return 'spoke'`,
     want: 'spoke',
   },
   {
     name: 'speaks_as_sandbox',
-    script: `for (const m of ['left', 'proxy-ready', 'resource-ready']) note('ui/notifications/sandbox-' + m, { html: 'x' }); return 'still here'`,
+    script:
+      `for (const m of ['left', 'proxy-ready', 'resource-ready']) note('ui/notifications/sandbox-' + m, { html: 'x' }); return 'still here'`,
     want: 'still here',
   },
   { name: 'never_shakes_hands', raw: true, script: ``, card: 'silent' },
@@ -142,25 +178,35 @@ export const cases: AppCase[] = [
   {
     name: 'acts_before_handshake',
     raw: true,
-    script: `const early = await rpc('tools/call', { name: 'report', arguments: { of: 'spoofed', value: 3 } }); await shake(); return early.error.code`,
+    script:
+      `const early = await rpc('tools/call', { name: 'report', arguments: { of: 'spoofed', value: 3 } }); await shake(); return early.error.code`,
     want: -32_600,
   },
   {
     name: 'speaks_nonsense',
-    script: `for (const m of [null, 7, 'x', [], [{ jsonrpc: '2.0', id: 1, method: 'ping' }], { jsonrpc: '1.0', method: 'ping' }, { jsonrpc: '2.0', id: {}, method: 'ping' }, { jsonrpc: '2.0', method: 7 }, { jsonrpc: '2.0', method: 'tools/call', params: 7 }, { jsonrpc: '2.0', id: 1n, method: 'ping' }]) parent.postMessage(m, '*'); const loop = {}; loop.loop = loop; parent.postMessage(loop, '*'); return 'still here'`,
+    script:
+      `for (const m of [null, 7, 'x', [], [{ jsonrpc: '2.0', id: 1, method: 'ping' }], { jsonrpc: '1.0', method: 'ping' }, { jsonrpc: '2.0', id: {}, method: 'ping' }, { jsonrpc: '2.0', method: 7 }, { jsonrpc: '2.0', method: 'tools/call', params: 7 }, { jsonrpc: '2.0', id: 1n, method: 'ping' }]) parent.postMessage(m, '*'); const loop = {}; loop.loop = loop; parent.postMessage(loop, '*'); return 'still here'`,
     want: 'still here',
   },
   {
     name: 'uses_prototype_names',
-    script: `const all = []; for (const m of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) { all.push((await rpc(m)).error?.code); all.push((await rpc('tools/call', { name: m })).error?.code) } post(JSON.parse('{"method":"x","params":{"__proto__":{"polluted":1}}}')); return [...new Set(all)].sort().join()`,
+    script:
+      `const all = []; for (const m of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) { all.push((await rpc(m)).error?.code); all.push((await rpc('tools/call', { name: m })).error?.code) } post(JSON.parse('{"method":"x","params":{"__proto__":{"polluted":1}}}')); return [...new Set(all)].sort().join()`,
     want: '-32000,-32601',
   },
-  { name: 'grows', script: `for (const height of [-1, 'x', null, {}, 1e9]) note('ui/notifications/size-changed', { height }); return 'grew'`, want: 'grew' },
+  {
+    name: 'grows',
+    script:
+      `for (const height of [-1, 'x', null, {}, 1e9]) note('ui/notifications/size-changed', { height }); return 'grew'`,
+    want: 'grew',
+  },
   { name: 'is_too_large', script: ``, before: 'x'.repeat(4 << 20), card: 'too_large' },
   { name: 'has_wrong_type', script: ``, mimeType: 'text/html', card: 'bad_type' },
   {
     name: 'covers_window',
-    script: `return (await rpc('ui/request-display-mode', { mode: 'fullscreen' })).result.mode`,
+    // The page counts as used for a few seconds after the test has shown the app.
+    script:
+      `for (;;) { const { mode } = (await rpc('ui/request-display-mode', { mode: 'fullscreen' })).result; if (mode === 'inline') return mode; await rpc('ui/request-display-mode', { mode: 'inline' }) }`,
     want: 'inline',
   },
   refused('speaks_as_user', 'ui/message', `{ role: 'user', content: [{ type: 'text', text: 'refuse me' }] }`),

@@ -58,8 +58,15 @@ export async function startApps(spy: string): Promise<AppServer> {
     `${before}<html lang=en><title>${name}</title><body><script>const NAME = ${JSON.stringify(name)}, SPY = ${
       JSON.stringify(spy)
     }, VERSION = ${server.version};${helpers}
-;(async () => { ${raw ? '' : 'const context = await shake();'} const value = await (async () => { ${script} })(); if (value !== undefined) await report(value) })()</script>`
-  const tool = (name: string, rest: object = {}) => ({ name, description: name, inputSchema: { type: 'object' }, ...rest })
+;(async () => { ${
+      raw ? '' : 'const context = await shake();'
+    } const value = await (async () => { ${script} })(); if (value !== undefined) await report(value) })()</script>`
+  const tool = (name: string, rest: object = {}) => ({
+    name,
+    description: name,
+    inputSchema: { type: 'object' },
+    ...rest,
+  })
   const answers: Record<string, (params: Record<string, unknown>) => object | undefined> = {
     initialize: (params) => {
       server.capabilities = params['capabilities'] as Record<string, unknown>
@@ -72,7 +79,9 @@ export async function startApps(spy: string): Promise<AppServer> {
     'tools/list': () => ({
       tools: [
         ...all.map((c, i) =>
-          tool(c.name, { _meta: i % 2 ? { 'ui/resourceUri': `ui://${c.name}` } : { ui: { resourceUri: `ui://${c.name}` } } })
+          tool(c.name, {
+            _meta: i % 2 ? { 'ui/resourceUri': `ui://${c.name}` } : { ui: { resourceUri: `ui://${c.name}` } },
+          })
         ),
         tool('report'),
         tool('slow'),
@@ -103,11 +112,17 @@ export async function startApps(spy: string): Promise<AppServer> {
     if (req.method !== 'POST') return void res.writeHead(req.method === 'OPTIONS' ? 204 : 405, cors).end()
     let body = ''
     for await (const chunk of req) body += chunk
-    const { id, method, params = {} } = JSON.parse(body) as { id?: number; method: string; params?: Record<string, unknown> }
+    const { id, method, params = {} } = JSON.parse(body) as {
+      id?: number
+      method: string
+      params?: Record<string, unknown>
+    }
     if (id === undefined) return void res.writeHead(202, cors).end()
     const result = answers[method]?.(params)
     const answer = result ? { result } : { error: { code: -32_602, message: `unknown: ${method}` } }
-    res.writeHead(200, { 'content-type': 'application/json', ...cors }).end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+    res.writeHead(200, { 'content-type': 'application/json', ...cors }).end(
+      JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
+    )
   })
   const server: AppServer = {
     ...listening,

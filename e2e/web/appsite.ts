@@ -47,7 +47,12 @@ const page = `<!doctype html><html lang="en"><title>Apps</title><meta name="view
 const style =
   `:root { color-scheme: light dark; background: light-dark(#fff, #0b1114); color: light-dark(#14252c, #e7eeec) }
 body { font-family: system-ui, sans-serif; margin: 0 } main { padding: 1rem; max-width: 56rem; margin-inline: auto }`
-const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', css: 'text/css', html: 'text/html' }
+const types: Record<string, string> = {
+  js: 'text/javascript',
+  wasm: 'application/wasm',
+  css: 'text/css',
+  html: 'text/html',
+}
 
 /** Serves a page with the built element, under a strict policy that lets only the sandbox page be a frame. */
 export const appSite = (sandbox: string): Promise<Listening> =>

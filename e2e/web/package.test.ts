@@ -89,6 +89,7 @@ test('the types compile in an app that checks libraries too', async () => {
     'portolan/react',
     'portolan/panel',
     'portolan/prompts',
+    'portolan/apps',
     'portolan/loop',
     'portolan/run',
     'portolan/run-endpoint',

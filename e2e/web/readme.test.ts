@@ -124,6 +124,7 @@ const imports: Record<string, string> = {
       'panel',
       'prompts',
       'react',
+      'apps',
       'loop',
       'run',
       'run-endpoint',

@@ -11,6 +11,7 @@ const sources = {
   'portolan': 'wasm/js/shared/types.ts',
   'portolan/panel': 'web/panel/types.ts',
   'portolan/prompts': 'web/prompts/types.ts',
+  'portolan/apps': 'web/apps/types.ts',
   'portolan/loop': 'web/loop/types.ts',
   'portolan/run': 'web/run/types.ts',
   'portolan/run-endpoint': 'web/run/endpoint/types.ts',

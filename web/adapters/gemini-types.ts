@@ -3,7 +3,7 @@ import type { Model } from '../loop/types.ts'
 
 /**
  * The tools of a registry or a view, for `config.tools` of `@google/genai`, which then calls them by itself. The list
- * is read anew for each request of yours. The calls of one answer run at the same time, and keep their order. A call
+ * is read again for each request of yours. The calls of one answer run at the same time, and keep their order. A call
  * that fails is an answer for the model, with the error's code.
  *
  * ```ts

@@ -246,11 +246,19 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
         this.headingLine(),
         ...result?.text ? [make('pre', { tabIndex: 0 }, clean(result.text, 20_000))] : [],
         ...reason ? [make('p', { className: 'why', role: 'status' }, reason)] : [],
-        ...go ? [make('div', { className: 'row' }, button(t('app_approve'), () => isMeant(since) && go(), 'primary'))] : [],
-        ...retry ? [make('div', { className: 'row' }, button(t('app_retry'), () => {
-          this.shown = []
-          this.plan()
-        }))] : [],
+        ...go
+          ? [make('div', { className: 'row' }, button(t('app_approve'), () => isMeant(since) && go(), 'primary'))]
+          : [],
+        ...retry
+          ? [make(
+            'div',
+            { className: 'row' },
+            button(t('app_retry'), () => {
+              this.shown = []
+              this.plan()
+            }),
+          )]
+          : [],
       )
     }
     this.again()
@@ -335,8 +343,10 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.bar.hidden = false
     this.bar.replaceChildren(
       make('bdi', {}, this.titleText()),
-      button(t(this.mode === 'inline' ? 'app_full' : 'app_inline'), () =>
-        this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
+      button(
+        t(this.mode === 'inline' ? 'app_full' : 'app_inline'),
+        () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline'),
+      ),
       button(t('app_close'), () => void this.close()),
     )
     this.tell()

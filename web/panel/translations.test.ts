@@ -28,7 +28,9 @@ test('each locale has every message, and no place that English lacks', () => {
 })
 
 test('every message is said somewhere, and every code has its words', () => {
-  const sources = ['.', '../ui', '../prompts', '../run/element', '../apps'].map((folder) => `${import.meta.dirname}/${folder}`)
+  const sources = ['.', '../ui', '../prompts', '../run/element', '../apps'].map((folder) =>
+    `${import.meta.dirname}/${folder}`
+  )
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((f) => f.endsWith('.ts') && !f.includes('.test.') && !/^locales|translations\.ts$|-words\.ts$/.test(f))

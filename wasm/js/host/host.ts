@@ -233,7 +233,9 @@ export class Host {
     if (m.method === 'call') {
       this.#caller = Math.floor(id / CLIENT)
       const { attempts, trace, detach, app } = m
-      const name = attempts || trace || detach || app ? `${m.name}\n${JSON.stringify({ attempts, trace, detach, app })}` : m.name
+      const name = attempts || trace || detach || app
+        ? `${m.name}\n${JSON.stringify({ attempts, trace, detach, app })}`
+        : m.name
       return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
     if (m.method === 'discover') this.#discovered = true

@@ -127,7 +127,8 @@ export interface RegistryOptions {
   samplingTools?: boolean
   /**
    * The page shows apps of tools, with `<portolan-app>` of `portolan/apps`. Servers see the capability
-   * `io.modelcontextprotocol/ui`, and apps may call those tools of their server that are not for models. Default: false.
+   * `io.modelcontextprotocol/ui`, and apps may call those tools of their server that are not for models.
+   * Default: false.
    */
   apps?: boolean
   /**
