@@ -45,6 +45,9 @@ const RETRY_MS = 100
 /** The most messages of a prompt, and the bytes that each may have in any case. */
 const MESSAGES = 1000, LEAST = 1000
 
+/** The type of an app's html (MCP Apps, 2026-01-26). */
+const appType = 'text/html;profile=mcp-app'
+
 /** The most values of a completion. */
 const VALUES = 100
 
@@ -101,6 +104,8 @@ export class Offers {
       ...cleanly(c, []),
       uri: c.uri,
       ...(c.blob !== undefined && { blob: c.blob }),
+      // An app is a program: it runs as it was sent, in its sandbox.
+      ...(c.mimeType === appType && typeof c.text === 'string' && { text: c.text }),
     }))
     const results = await this.#source.results()
     const origin = this.#source.origin(server)
