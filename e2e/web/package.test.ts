@@ -57,6 +57,7 @@ test('attw finds every type', async () => {
     './locales/*',
     'callback.html',
     'callback.js',
+    'apps-sandbox.html',
   )
 })
 

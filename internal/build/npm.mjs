@@ -212,7 +212,7 @@ await Promise.all([
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
   bundle('web/config/index.ts', 'config.js'),
-  bundle('web/apps/index.ts', 'apps.js'),
+  bundle('web/apps/index.ts', 'apps.js', { inject: ['web/nodom.ts'] }),
   buildSandbox(),
   bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),
   bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),

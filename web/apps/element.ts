@@ -24,8 +24,16 @@ const tallest = 2000
 const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
 const values = Symbol('values')
 
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(style)
+let shared: CSSStyleSheet | undefined
+
+/** The style of all apps. It is made with the first one, because Node imports this file too. */
+function sheet(): CSSStyleSheet {
+  if (!shared) {
+    shared = new CSSStyleSheet()
+    shared.replaceSync(style)
+  }
+  return shared
+}
 
 /** An app of a tool; see types.ts. */
 export class PortolanApp extends HTMLElement implements types.PortolanApp, Host {
@@ -55,7 +63,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [sheet]
+    root.adoptedStyleSheets = [sheet()]
     this.box.part.add('app')
     this.bar.part.add('bar')
     this.card.part.add('card')
