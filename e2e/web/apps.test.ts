@@ -15,7 +15,8 @@ let browser: Browser, sandbox: Listening, site: Listening, spy: Listening, apps:
 const leaks: string[] = []
 
 before(async () => {
-  browser = await launchChromium()
+  // A browser of its own: hostile apps must not reach those of other tests. A flag makes it one.
+  browser = await launchChromium(['--mute-audio'])
   spy = await listen((req, res) => {
     leaks.push(`${req.method} ${req.url}`)
     res.writeHead(200, { 'access-control-allow-origin': '*' }).end()

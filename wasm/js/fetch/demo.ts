@@ -135,7 +135,7 @@ const lists: Record<string, object> = {
 const read = (uri: string) => {
   const day = days.indexOf(uri.slice('demo://tide/'.length))
   if (uri === 'demo://harbour') return '# The harbour\n\nEight metres deep, and open all night.'
-  return uri.startsWith('demo://tide/') && day >= 0 ? `High water: ${1.1 + day / 10} m` : undefined
+  return uri.startsWith('demo://tide/') && day >= 0 ? `High water: ${(1.1 + day / 10).toFixed(1)} m` : undefined
 }
 
 /** The result of the tool that asks: its question, at first. */
