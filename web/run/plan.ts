@@ -26,7 +26,7 @@ export const defaultSchema = (hasSources: boolean): JSONSchema => ({
   additionalProperties: false,
 })
 
-/** What a planner is told. The words of servers are data to it. */
+/** The instructions of a planner. The words of servers are data in them. */
 export function instructions(schema: JSONSchema, sources: readonly Source[], most: number, mayAsk: boolean): string {
   const list = sources.map(({ name, about, mask }) => `${name}${mask ? ' (mask)' : ''}${about ? `: ${about}` : ''}`)
   const about = list.length

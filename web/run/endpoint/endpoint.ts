@@ -15,7 +15,7 @@ export const endpoint: typeof types.endpoint = (options) => {
   return (request, env) => serve(request, { address: request.headers.get('cf-connecting-ip') ?? '' }, env)
 }
 
-/** A handler that is told where a request comes from. */
+/** A handler with a second argument: the address of the client. */
 export function handler(options: types.EndpointOptions) {
   const { origins, extensionIds, perMinute = 10, log = () => {} } = options
   const counts = new Map<string, { minute: number; n: number }>()
@@ -99,7 +99,7 @@ export function handler(options: types.EndpointOptions) {
   }
 }
 
-/** The run, whose end is told: the last event that was read, or undefined if the client left before. */
+/** The run with a callback at its end. It gets the last event, or undefined if the client left before. */
 const watched = (run: Run, ended: (last: RunEvent | undefined) => void): Run => ({
   metrics: run.metrics,
   reply: (text) => run.reply(text),

@@ -5,7 +5,7 @@ export const nodeEndpoint: typeof types.nodeEndpoint = (options) => {
   const serve = handler(options)
   return (request, response) => {
     void forward(serve, request, response).catch(() => {
-      // The client is told nothing of what went wrong here.
+      // The answer does not say what went wrong here.
       try {
         response.writeHead(500, {})
       } catch { /* the response has begun */ }
