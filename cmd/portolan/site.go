@@ -60,7 +60,7 @@ func page(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "+
 			"worker-src 'self' blob:; connect-src *; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
-			"base-uri 'none'; object-src 'none'")
+			"frame-src https: http://127.0.0.1:* http://localhost:*; base-uri 'none'; object-src 'none'")
 		if strings.HasSuffix(req.URL.Path, ".wasm") {
 			h.Set("Content-Type", "application/wasm") // compileStreaming refuses other types
 		}
