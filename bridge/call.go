@@ -12,7 +12,7 @@ import (
 type caller interface {
 	progress(ctx context.Context, p progress)
 	log(ctx context.Context, raw json.RawMessage)
-	elicit(ctx context.Context, raw json.RawMessage) (json.RawMessage, error)
+	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
 
 type progress struct {

@@ -79,7 +79,7 @@ func (l *link) run(ctx context.Context) error {
 	defer l.work.Wait()
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "portolan-bridge", Version: "1"}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+		Capabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}, Elicitation: &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
 		}},
 	})

@@ -233,13 +233,16 @@ func (r *relay) forExtension(session *mcp.ServerSession, given mcp.Params, id st
 	if meta == nil {
 		meta = make(mcp.Meta)
 	}
-	who := map[string]string{"id": r.id}
+	who := map[string]any{"id": r.id}
 	if id := session.ID(); id != "" { // an HTTP session's id and the token admit a client
 		sum := sha256.Sum256([]byte(id))
 		who["id"] = hex.EncodeToString(sum[:8])
 	}
-	if p := session.InitializeParams(); p != nil && p.ClientInfo != nil {
-		who["name"], who["version"] = p.ClientInfo.Name, p.ClientInfo.Version
+	if p := session.InitializeParams(); p != nil {
+		who["samples"] = p.Capabilities != nil && p.Capabilities.Sampling != nil
+		if p.ClientInfo != nil {
+			who["name"], who["version"] = p.ClientInfo.Name, p.ClientInfo.Version
+		}
 	}
 	meta["progressToken"], meta[rawmsg.MetaCall], meta[rawmsg.MetaClient] = id, id, who
 	text, err := json.Marshal(given)
@@ -276,15 +279,10 @@ func (c *client) log(ctx context.Context, raw json.RawMessage) {
 	}
 }
 
-func (c *client) elicit(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
-	p, err := rawmsg.Question(text)
-	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
-	}
-	delete(p.Meta, rawmsg.MetaCall)
-	result, err := c.session.Elicit(ctx, p)
+func (c *client) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	result, err := rawmsg.Ask(ctx, c.session, method, params, nil)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client did not answer: " + err.Error()}
 	}
-	return json.Marshal(result)
+	return result, nil
 }

@@ -77,7 +77,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		} else if p := logParams(m.Params); p != nil {
 			l.queueEvent(p) // it belongs to no call
 		}
-	case "elicitation/create":
+	case "elicitation/create", "sampling/createMessage":
 		l.handleQuestion(m)
 	case "notifications/cancelled":
 		var p struct {
@@ -177,7 +177,7 @@ func (l *link) forwardQuestion(call, question context.Context, m *jsonrpc.Reques
 		ctx, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(question, cancel)()
-		result, err := to.elicit(ctx, m.Params)
+		result, err := to.ask(ctx, m.Method, m.Params)
 		if question.Err() == nil || call.Err() != nil { // else the extension cancelled it and expects no response
 			l.answer(m.ID, result, err)
 		}
@@ -207,7 +207,7 @@ type noCaller struct{}
 
 func (noCaller) progress(context.Context, progress)   {}
 func (noCaller) log(context.Context, json.RawMessage) {}
-func (noCaller) elicit(context.Context, json.RawMessage) (json.RawMessage, error) {
+func (noCaller) ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no client is there to answer"}
 }
 

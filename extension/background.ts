@@ -9,6 +9,9 @@ import { Clients } from './calls/clients.ts'
 import { failure, Performer } from './calls/perform.ts'
 import { Questions } from './calls/questions.ts'
 import { Chats } from './chats/chats.ts'
+import { Comparisons } from './chats/compare.ts'
+import { compareTools } from './chats/comparetools.ts'
+import { StartedCalls } from './chats/started.ts'
 import { chatTools } from './chats/tools.ts'
 import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
@@ -42,6 +45,7 @@ const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
 const chats = new Chats(() => settings.options, changed)
+const comparisons = new Comparisons(chats, changed)
 const questions = new Questions(changed, () => publisher.isSeen)
 const registry = new PublishedRegistry(
   (question, signal) => questions.ask(question, signal),
@@ -66,13 +70,18 @@ type Source = State['tools'][number]['source']
 type ToolList = Map<string, { tool: Tool; source: Source }>
 let toolList: ToolList | undefined
 
+function allChatTools(aliases: boolean): Tool[] {
+  const tools = [...chatTools(chats, aliases), ...compareTools(comparisons, chats.enabled)]
+  return [...tools, ...started.tools(tools)]
+}
+
 function offeredTools(): ToolList {
   if (toolList) return toolList
   const { options } = settings
   const bySource: [Source, Tool[]][] = [
     ['registry', options.publishRegistry ? registry.tools : []],
     // A later tool wins its name, so a server's tool never replaces one of ours.
-    ['chats', chatTools(chats, options.aliases)],
+    ['chats', allChatTools(options.aliases)],
     ['tabs', options.pages ? tabTools : []],
     ['bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []],
   ]
@@ -88,6 +97,8 @@ const performer = new Performer({
   tool: (name) => offeredTools().get(name)?.tool,
 })
 
+const started = new StartedCalls((...call) => performer.perform(...call))
+
 let module: Promise<ToolModule> | undefined
 let offered = ''
 let offering: ReturnType<typeof setTimeout> | undefined
@@ -99,9 +110,10 @@ async function runningModule(): Promise<ToolModule> {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
       const client = clients.seen(call.client)
-      const reached: Pick<ToolCall, 'progress' | 'elicit'> = {
+      const reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'> = {
         progress: (progress, total, message) => caller.progress({ progress, total, message }),
-        elicit: (params) => caller.elicit(params),
+        elicit: (params) => caller.ask('elicitation/create', params),
+        sample: (params) => caller.ask('sampling/createMessage', params),
       }
       const output = call.method
         ? await answer(call.method, call.arguments, client, signal, reached)
@@ -127,7 +139,7 @@ function answer(
   params: Record<string, unknown>,
   client: Client,
   signal: AbortSignal,
-  reached: Pick<ToolCall, 'progress' | 'elicit'>,
+  reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
 ): Promise<object> {
   const empty = nothing[method]
   const offers = settings.options.publishRegistry || method === 'resources/unsubscribe'
@@ -208,6 +220,7 @@ function state(): State {
     stopped: settings.stopped,
     chats: chats.views,
     runs: chats.runs,
+    comparisons: comparisons.list,
     options: settings.options,
     permissions,
     clients: clients.list,
@@ -251,6 +264,7 @@ const publisher = new StatePublisher(
     stop() {
       settings.setStopped(true)
       performer.stop()
+      started.stop()
       chats.stop()
       pairer.cancel()
       link.stop(true)
@@ -269,6 +283,7 @@ const publisher = new StatePublisher(
     debugBundle: () => debugBundle(state(), chats.history.failures),
     exportHistory: () => chats.history.lines(),
     clearHistory: () => chats.history.clear(),
+    clearComparisons: () => comparisons.clear(),
   },
   state,
   () => questions.cancel(),

@@ -51,6 +51,8 @@ export interface Requests {
   /** Returns the history as JSON lines. It is empty unless the user switched it on. */
   exportHistory(p: {}): string
   clearHistory(p: {}): void
+  /** Forgets the comparisons that have ended. */
+  clearComparisons(p: {}): void
 }
 export type Method = keyof Requests
 
@@ -69,6 +71,8 @@ export interface State {
   stopped: boolean
   chats: Record<Site, Chat>
   runs: Run[]
+  /** Newest first, at most 10. They end with the background. */
+  comparisons: Comparison[]
   options: Options
   /** The optional permissions and host patterns that are granted now. */
   permissions: { bookmarks: boolean; debugger: boolean; origins: string[] }
@@ -136,6 +140,36 @@ export interface Run {
   startedAt: number
   deadline: number
   mode: Mode
+}
+
+/** A comparison of several chats' answers, under way or ended. */
+export interface Comparison {
+  id: string
+  form: 'compare' | 'consensus'
+  client: string
+  /** The first 200 characters. */
+  prompt: string
+  startedAt: number
+  endedAt?: number
+  round: number
+  rounds: number
+  sites: {
+    site: Site
+    state: 'asked' | 'answered' | 'failed'
+    code?: string | undefined
+    /** The first 4,000 characters. */
+    answer?: string | undefined
+    /** The conversation's address. */
+    url?: string | undefined
+  }[]
+  judge: Site | 'client' | null
+  /** A statement that all agree with has no `by`. Otherwise `by` has what a site says: a text, or its position. */
+  rows: { text: string; by?: Partial<Record<Site, string>> }[]
+  /** The common answer, or the verdict. */
+  answer?: string
+  openPoints?: string[]
+  /** Why there is no judgement. */
+  fault?: string | undefined
 }
 
 export interface Options {

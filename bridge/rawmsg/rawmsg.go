@@ -6,6 +6,7 @@ package rawmsg
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -16,10 +17,11 @@ import (
 const (
 	// MetaCall names the call that a question, log message or progress belongs to.
 	// The bridge sends it with tools/call; the extension sends it back in _meta of
-	// elicitation/create and notifications/message.
+	// elicitation/create, sampling/createMessage and notifications/message.
 	MetaCall = "portolan/call"
-	// MetaClient describes the desktop client of a call: {"id", "name", "version"}.
-	// The id stands for the client's session at the bridge.
+	// MetaClient describes the desktop client of a call: {"id", "name", "version",
+	// "samples"}. The id stands for the client's session at the bridge. "samples" says
+	// that its model can be asked.
 	MetaClient = "portolan/client"
 )
 
@@ -31,6 +33,36 @@ type Result struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (r *Result) MarshalJSON() ([]byte, error) { return r.Text, nil }
+
+// Ask sends a client elicitation/create or sampling/createMessage, with meta in place of
+// the _meta of params. It returns the client's result.
+func Ask(ctx context.Context, to *mcp.ServerSession, method string, params json.RawMessage, meta mcp.Meta) (json.RawMessage, error) {
+	var result any
+	switch method {
+	case "elicitation/create":
+		p, err := Question(params)
+		if err != nil {
+			return nil, err
+		}
+		p.Meta = meta
+		if result, err = to.Elicit(ctx, p); err != nil {
+			return nil, err
+		}
+	case "sampling/createMessage":
+		var p mcp.CreateMessageParams
+		err := json.Unmarshal(params, &p)
+		if err != nil {
+			return nil, errors.New("the request for a sample cannot be read")
+		}
+		p.Meta = meta
+		if result, err = to.CreateMessage(ctx, &p); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, errors.New("a client is not asked by " + method)
+	}
+	return json.Marshal(result)
+}
 
 // Question decodes the spec's ElicitRequestParams. The schema in them stays raw JSON.
 func Question(text json.RawMessage) (*mcp.ElicitParams, error) {

@@ -104,7 +104,8 @@ export class TestBridge {
     return this.attached(new Client({ name, version: '1' }), [])
   }
 
-  private async attached(client: Client, args: string[]): Promise<Client> {
+  /** Connects a client over stdio. */
+  async attached(client: Client, args: string[] = []): Promise<Client> {
     await client.connect(
       new StdioClientTransport({
         command: binary,

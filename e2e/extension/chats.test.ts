@@ -85,8 +85,12 @@ test('chats are off at first, and a client gets CHAT_DISABLED', async () => {
     'chat_aistudio',
     'chat_all',
     'chat_chatgpt',
+    'chat_compare',
+    'chat_consensus',
     'chat_gemini',
+    'chat_result',
     'chat_snapshot',
+    'chat_start',
   ])
   const studio = tools.find((t) => t.name === 'chat_aistudio')!.inputSchema.properties as Record<
     string,

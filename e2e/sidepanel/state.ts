@@ -35,6 +35,7 @@ export function fresh(): State {
       aistudio: chat('AI Studio', 'aistudio.google.com'),
     },
     runs: [],
+    comparisons: [],
     permissions: { bookmarks: false, debugger: false, origins: [] },
     options: {
       aliases: true,

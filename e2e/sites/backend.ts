@@ -31,6 +31,8 @@ export class Backend {
   state: PageState
   prompts: Prompt[] = []
   stopped = 0
+  /** Returns the answer to a prompt, if it is not the usual one. */
+  reply: (prompt: string) => string | undefined = () => undefined
   #site: Site
   #conversations = new Map<string, StoredConversation>()
   #running = new Map<string, { stop: AbortController; skip: AbortController }>()
@@ -45,6 +47,7 @@ export class Backend {
     this.state = freshState(this.#site)
     this.prompts = []
     this.stopped = 0
+    this.reply = () => undefined
     this.#conversations.clear()
   }
 
@@ -134,7 +137,7 @@ export class Backend {
         const event of this.#answering(
           turn,
           scenario,
-          answer(turn.prompt, scenario, locale, conversation.turns.length),
+          this.reply(turn.prompt) ?? answer(turn.prompt, scenario, locale, conversation.turns.length),
           over,
           skip.signal,
         )

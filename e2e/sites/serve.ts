@@ -26,6 +26,8 @@ export interface Pages {
   set(site: Site, state: Partial<PageState>): void
   /** Forgets states, conversations and prompts. Answers under way end. */
   reset(): void
+  /** Sets what a site's model answers, until the reset. Without a text, the prompt has its usual answer. */
+  reply(site: Site, of: (prompt: string) => string | undefined): void
   /** Makes an earlier conversation, and returns its id. */
   seed(site: Site, turns: number): string
   /** A conversation's path. */
@@ -80,6 +82,9 @@ export async function startPages(): Promise<Pages> {
     },
     reset: () => {
       for (const site of sites) backends[site].reset()
+    },
+    reply: (site, of) => {
+      backends[site].reply = of
     },
     seed: (site, turns) => backends[site].seed(turns),
     path: (site, id) => conversationPath[site](id),

@@ -15,7 +15,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
   }
 
   /** Records the client of a call. */
-  seen(claim: { id?: string; name?: string; version?: string } | null | undefined): Client {
+  seen(claim: { id?: string; name?: string; version?: string; samples?: boolean } | null | undefined): Client {
     const name = clean(claim?.name) || 'unnamed client'
     const version = clean(claim?.version) || undefined
     const key = name
@@ -27,7 +27,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
       for (const c of oldest) delete next[c.key]
       void this.set(next)
     }
-    return { id: clean(claim?.id), key, name, version }
+    return { id: clean(claim?.id), key, name, version, samples: claim?.samples === true }
   }
 
   grant(client: string, tool: string): Grant | undefined {

@@ -31,7 +31,7 @@ export class Performer {
     args: Record<string, unknown>,
     client: Client,
     clientSignal: AbortSignal,
-    caller: Pick<ToolCall, 'progress' | 'elicit'>,
+    caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
   ): Promise<ToolOutput> {
     return this.carryOut(name, this.rooms.tool(name), args, client, clientSignal, caller)
   }
@@ -43,7 +43,7 @@ export class Performer {
     args: Record<string, unknown>,
     client: Client,
     clientSignal: AbortSignal,
-    caller: Pick<ToolCall, 'progress' | 'elicit'>,
+    caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
   ): Promise<ToolOutput> {
     const { activity, stopped } = this.rooms
     const control = new AbortController()

@@ -21,6 +21,8 @@ const leastTime = 30_000
 export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' | 'preferred'> {
   site: Site
   conversationId?: string
+  /** Begins a new conversation, and does not continue it with later prompts. */
+  fresh?: boolean
   timeoutSeconds?: number
 }
 
@@ -149,7 +151,8 @@ export class Chats {
           this.changed()
         },
       })
-      if (answer.conversationId) this.conversations.remember(call.client.key, site, answer.conversationId)
+      if (answer.conversationId && !prompt.fresh)
+        this.conversations.remember(call.client.key, site, answer.conversationId)
       this.settings.count(site)
       this.history.add(call.client.key, site, prompt.prompt, answer)
       return answer
@@ -165,9 +168,9 @@ export class Chats {
 
   /** Tries again in a new tab if the site is stuck, and in a new chat if the remembered conversation is gone. */
   private async attempts(run: ActiveRun): Promise<Answer> {
-    const { prompt: { site, conversationId }, call, progress, view } = run
+    const { prompt: { site, conversationId, fresh }, call, progress, view } = run
     const { label, conversationUrl, newChat } = siteSpecs[site]
-    let remembered = conversationId || !this.options().reuseChats
+    let remembered = conversationId || fresh || !this.options().reuseChats
       ? undefined
       : this.conversations.last(call.client.key, site)
     for (let attempt = 0;; attempt++) {

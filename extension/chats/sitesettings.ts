@@ -80,6 +80,11 @@ export class SiteSettings {
     void this.uses.set({ ...this.uses.value, [site]: [...recent, Date.now()] })
   }
 
+  /** How many prompts the user's bound leaves in this hour. */
+  left(site: Site): number {
+    return Math.max(0, this.of(site).perHour - this.usedThisHour(site).length)
+  }
+
   private usedThisHour(site: Site): number[] {
     return this.uses.value[site].filter((t) => t > Date.now() - hour)
   }

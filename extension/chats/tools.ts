@@ -5,13 +5,13 @@ import type { Answer } from './drivermessages.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 
-const prompt = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
+export const promptSchema = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
 const conversationId = {
   type: 'string',
   pattern: '^[\\w-]{1,200}$',
   description: 'Continues a conversation: the id from an earlier answer',
 }
-const timeoutSeconds = {
+export const timeoutSchema = {
   type: 'integer',
   minimum: 10,
   maximum: longestRun,
@@ -20,7 +20,7 @@ const timeoutSeconds = {
 }
 const models = ['gemini-2.5-flash', 'gemini-1.5-pro', 'gemini-1.5-flash', 'gemini-1.0-pro']
 
-const object = (properties: object, required: string[]) => ({
+export const object = (properties: object, required: string[]) => ({
   type: 'object',
   properties,
   required,
@@ -39,7 +39,7 @@ const answerProperties = {
 }
 const answerSchema = { type: 'object', properties: answerProperties, required: Object.keys(answerProperties) }
 
-const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
+export const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
 
 /** The descriptions are T1's words. */
 const descriptions: Record<Site, string> = {
@@ -70,7 +70,9 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
     title: `Ask ${siteSpecs[site].label}`,
     description: descriptions[site],
     annotations,
-    inputSchema: object({ prompt, ...parameters[site], conversationId, timeoutSeconds }, ['prompt']),
+    inputSchema: object({ prompt: promptSchema, ...parameters[site], conversationId, timeoutSeconds: timeoutSchema }, [
+      'prompt',
+    ]),
     outputSchema: answerSchema,
     run: (call) => one(chats, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Prompt),
   }))
@@ -83,7 +85,11 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
     description: `Send the same prompt to several chats at once and get each one's response: ${labels}`,
     annotations,
     inputSchema: object(
-      { prompt, services: { ...services, description: 'Which; without it, all' }, timeoutSeconds },
+      {
+        prompt: promptSchema,
+        services: { ...services, description: 'Which; without it, all' },
+        timeoutSeconds: timeoutSchema,
+      },
       ['prompt'],
     ),
     run: (call) => {
@@ -110,7 +116,7 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
       name,
       description: `${of} under another name.`,
       annotations,
-      inputSchema: object({ question: prompt }, ['question']),
+      inputSchema: object({ question: promptSchema }, ['question']),
       run: (call) => {
         const [site, ...more] = needs
         const question = String(call.args.question)
@@ -125,12 +131,14 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
 }
 
 /** Marks a site's text as data (S10). */
-const untrusted = (...from: Site[]) => ({ 'portolan/untrusted': from.map((s) => new URL(siteSpecs[s].newChat).host) })
+export const untrusted = (...from: Site[]) => ({
+  'portolan/untrusted': from.map((s) => new URL(siteSpecs[s].newChat).host),
+})
 
-const structured = (site: Site, { layout, ...rest }: Answer) => ({ ...rest, profile: `${site}/${layout}` })
+export const structured = (site: Site, { layout, ...rest }: Answer) => ({ ...rest, profile: `${site}/${layout}` })
 
 /** Progress counts up. Its message is the state of the run, or the answer so far. */
-function reporter(call: ToolCall): (text: string) => void {
+export function reporter(call: ToolCall): (text: string) => void {
   let n = 0
   return (text) => call.progress(++n, undefined, text)
 }

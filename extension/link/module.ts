@@ -7,14 +7,14 @@ interface ModuleCall {
   tool?: string
   method?: string
   arguments: Record<string, unknown>
-  client?: { id?: string; name?: string; version?: string } | null
+  client?: { id?: string; name?: string; version?: string; samples?: boolean } | null
 }
 
 /** Reaches the client of a call. */
 interface Caller {
   progress(p: { progress: number; total?: number; message?: string }): void
-  /** Asks: ElicitRequestParams and ElicitResult of the spec. */
-  elicit(params: object): Promise<unknown>
+  /** Sends the client a request of the spec: elicitation/create or sampling/createMessage. */
+  ask(method: string, params: object): Promise<unknown>
 }
 
 /**
@@ -37,7 +37,12 @@ interface Exports {
   updated(uri: string): string | null
   settle(id: number, result: string, error: string | null): string | null
   progress(id: number, progress: string): string | null
-  elicit(id: number, params: string, done: (answer: string | null, error: string | null) => void): string | null
+  ask(
+    id: number,
+    method: string,
+    params: string,
+    done: (answer: string | null, error: string | null) => void,
+  ): string | null
   serve(ended: (why: string) => void): string | null
 }
 
@@ -107,9 +112,9 @@ export class ToolModule {
     try {
       const result = await this.handle(JSON.parse(text), control.signal, {
         progress: (p) => this.exports.progress(id, JSON.stringify(p)),
-        elicit: (params) =>
+        ask: (method, params) =>
           new Promise((resolve, reject) => {
-            const refused = this.exports.elicit(id, JSON.stringify(params), (answer, error) => {
+            const refused = this.exports.ask(id, method, JSON.stringify(params), (answer, error) => {
               if (answer === null) reject(new Error(error ?? 'the client did not answer'))
               else resolve(JSON.parse(answer))
             })

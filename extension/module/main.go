@@ -89,7 +89,7 @@ func start() error {
 		},
 		"settle":   b.settle,
 		"progress": b.progress,
-		"elicit":   b.elicit,
+		"ask":      b.ask,
 	} {
 		if err := export(module, name, f); err != nil {
 			return err
@@ -260,14 +260,18 @@ func (b *background) progress(args arguments) error {
 	return nil
 }
 
-// elicit asks the client of a call. It calls the function at 2 with the answer, or with
-// null and the reason.
-func (b *background) elicit(args arguments) error {
-	params, err := args[1].String()
+// ask sends the client of a call the request with the method at 1 and the params at 2. It
+// calls the function at 3 with the result, or with null and the reason.
+func (b *background) ask(args arguments) error {
+	method, err := args[1].String()
 	if err != nil {
 		return err
 	}
-	done := args[2]
+	params, err := args[2].String()
+	if err != nil {
+		return err
+	}
+	done := args[3]
 	c, err := b.find(args)
 	if err != nil {
 		return err
@@ -276,7 +280,7 @@ func (b *background) elicit(args arguments) error {
 		return errors.New("the call has ended")
 	}
 	go func() {
-		answer, err := c.caller.Elicit(c.ctx, []byte(params))
+		answer, err := c.caller.Ask(c.ctx, method, []byte(params))
 		if err != nil {
 			_, _ = done.Invoke(nil, err.Error())
 			return

@@ -7,6 +7,7 @@ import { clean } from '../../web/ui/text.ts'
 import { openTab, type Wanted } from '../browser.ts'
 import type { Chat, ChatSettings } from '../messages.ts'
 import { giveBack, permit } from './permissions.ts'
+import './comparisons.ts'
 import './options.ts'
 import './runs.ts'
 
@@ -16,6 +17,7 @@ class Chats extends AppPart {
     const { panel, state, now } = this
     return html`
       <portolan-runs .panel=${panel} .state=${state} .now=${now}></portolan-runs>
+      <portolan-comparisons .panel=${panel} .state=${state} .now=${now}></portolan-comparisons>
       <div class="pair"><div class="main">${
       sites.map((site) => html`<portolan-chat .panel=${panel} .state=${state} .site=${site}></portolan-chat>`)
     }</div>

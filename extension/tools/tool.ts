@@ -37,6 +37,8 @@ export interface ToolCall {
   progress(progress: number, total?: number, message?: string): void
   /** Asks the client's user: ElicitRequestParams and ElicitResult of the spec. */
   elicit(params: object): Promise<unknown>
+  /** Asks the client's model, if `client.samples`: CreateMessageRequestParams and CreateMessageResult of the spec. */
+  sample(params: object): Promise<unknown>
 }
 
 /** A desktop client, by its own claim. Grants are kept by `key`. */
@@ -45,6 +47,8 @@ export interface Client {
   key: string
   name: string
   version?: string
+  /** The client's model can be asked (sampling). */
+  samples: boolean
 }
 
 /** The spec's CallToolResult. */

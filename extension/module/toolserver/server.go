@@ -36,7 +36,7 @@ type Call struct {
 	Tool      string          `json:"tool,omitempty"`
 	Method    string          `json:"method,omitempty"` // of another request than a call
 	Arguments json.RawMessage `json:"arguments"`        // of the tool, or the params of the request
-	Client    json.RawMessage `json:"client,omitempty"` // {"id", "name", "version"}, from the bridge
+	Client    json.RawMessage `json:"client,omitempty"` // of rawmsg.MetaClient, from the bridge
 }
 
 // Progress is one report of a call's progress.
@@ -51,9 +51,9 @@ type Progress struct {
 type Caller struct {
 	// Progress reports on the call, if the client asked for progress.
 	Progress func(Progress)
-	// Elicit asks the client: params and answer are the spec's ElicitRequestParams
-	// and ElicitResult.
-	Elicit func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+	// Ask sends the client a request of [rawmsg.Ask], with the params and the result of
+	// the spec.
+	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
 
 // Run carries out a call, and returns the spec's CallToolResult as JSON, or the result of
@@ -276,17 +276,9 @@ func callerOf(ctx context.Context, session *mcp.ServerSession, meta mcp.Meta) Ca
 				})
 			}
 		},
-		Elicit: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
-			params, err := rawmsg.Question(raw)
-			if err != nil {
-				return nil, err
-			}
-			params.Meta = mcp.Meta{rawmsg.MetaCall: meta[rawmsg.MetaCall]} // nothing of the server's own
-			answer, err := session.Elicit(ctx, params)
-			if err != nil {
-				return nil, err
-			}
-			return json.Marshal(answer)
+		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			call := mcp.Meta{rawmsg.MetaCall: meta[rawmsg.MetaCall]} // nothing of the server's own
+			return rawmsg.Ask(ctx, session, method, params, call)
 		},
 	}
 }

@@ -242,10 +242,10 @@ func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
 
 func TestAQuestionGoesToTheClientWithItsCall(t *testing.T) {
 	s := toolserver.New("1", func(ctx context.Context, _ toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
-		if _, err := caller.Elicit(ctx, json.RawMessage(`"nonsense"`)); err == nil {
+		if _, err := caller.Ask(ctx, "elicitation/create", json.RawMessage(`"nonsense"`)); err == nil {
 			return nil, errors.New("nonsense was asked")
 		}
-		answer, err := caller.Elicit(ctx, json.RawMessage(`{"message":"who?",
+		answer, err := caller.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"who?",
 			"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`))
 		if err != nil {
 			return nil, err
@@ -276,7 +276,7 @@ func TestRequestsPassOn(t *testing.T) {
 	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, to toolserver.Caller) (json.RawMessage, error) {
 		switch c.Method {
 		case "prompts/get":
-			if _, err := to.Elicit(ctx, json.RawMessage(`{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}`)); err != nil {
+			if _, err := to.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}`)); err != nil {
 				return nil, err
 			}
 			return json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":` + string(mustQuote(c.Arguments)) + `}}]}`), nil

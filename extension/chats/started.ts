@@ -1,0 +1,191 @@
+import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
+import { annotations, object, reporter } from './tools.ts'
+
+/** A call that goes on after chat_start returned. */
+interface Job {
+  client: string
+  tool: string
+  startedAt: number
+  /** The last progress, in a sentence. */
+  step: string
+  control: AbortController
+  output?: ToolOutput
+  /** Resolves at the end; it never rejects. */
+  done: Promise<void>
+  endedAt?: number
+}
+
+/** Carries out a call of a tool as clients' calls are: it is admitted, stopped and logged. */
+export type Perform = (
+  tool: string,
+  args: Record<string, unknown>,
+  client: ToolCall['client'],
+  signal: AbortSignal,
+  caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
+) => Promise<ToolOutput>
+
+/** How many calls are kept, and how long after their end, in ms. */
+const most = 50
+const mostUnderWay = 10
+const kept = 3_600_000
+/** Below what desktop clients wait for a result, in seconds. */
+const longestWait = 50
+
+/** Calls that clients start, and whose results they fetch later, because they wait for 60 s only (S9). */
+export class StartedCalls {
+  private readonly jobs = new Map<string, Job>()
+  private readonly perform: Perform
+
+  constructor(perform: Perform) {
+    this.perform = perform
+  }
+
+  /** Returns chat_start and chat_result for the chat tools. */
+  tools(chatTools: Tool[]): Tool[] {
+    const tools = chatTools.filter((t) => 'prompt' in propertiesOf(t))
+    if (!tools.length) return []
+    const names = tools.map((t) => t.name)
+    return [{
+      name: 'chat_start',
+      title: 'Start a long chat',
+      description:
+        'Starts a call of another chat tool, and returns an id at once. Fetch the result with chat_result. ' +
+        'For answers that take longer than a client waits for a tool. Takes the arguments of the tool that it starts.',
+      annotations,
+      inputSchema: object({
+        tool: { enum: names, description: 'The tool to start' },
+        ...withoutDefaults(tools),
+      }, ['tool', 'prompt']),
+      run: async (call) => this.start(tools, call),
+    }, {
+      name: 'chat_result',
+      title: 'Get the result of a long chat',
+      description:
+        'Returns the result of a call that chat_start began, once it is there. Otherwise says how far it is: ' +
+        'ask again then. Results are kept for an hour.',
+      annotations: { readOnlyHint: true, openWorldHint: true },
+      inputSchema: object({
+        id: { type: 'string', minLength: 1, maxLength: 100, description: 'From chat_start' },
+        waitSeconds: { type: 'integer', minimum: 0, maximum: longestWait, default: longestWait },
+        cancel: { type: 'boolean', default: false, description: 'Ends the call' },
+      }, ['id']),
+      run: (call) => this.result(call),
+    }]
+  }
+
+  /** Ends all calls. */
+  stop(): void {
+    for (const { control } of this.jobs.values()) control.abort()
+  }
+
+  private start(chatTools: Tool[], call: ToolCall): ToolOutput {
+    this.tidy()
+    const { tool: name, ...args } = call.args
+    const tool = chatTools.find((t) => t.name === name)
+    if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no chat tool ${String(name)} any more.`)
+    const known = Object.keys(propertiesOf(tool))
+    const unknown = Object.keys(args).find((a) => !known.includes(a))
+    if (unknown) {
+      const message = `Invalid arguments: ${tool.name} has no ${unknown}. It takes ${known.join(', ')}.`
+      throw new ToolFault('INVALID_ARGUMENTS', message)
+    }
+    const own = [...this.jobs.values()].filter((j) => j.client === call.client.key && !j.endedAt)
+    if (own.length >= mostUnderWay)
+      throw new ToolFault('QUEUE_FULL', `${mostUnderWay} of your calls are under way. Fetch their results first.`)
+    const id = crypto.randomUUID()
+    const job: Job = {
+      client: call.client.key,
+      tool: tool.name,
+      startedAt: Date.now(),
+      step: 'begun',
+      control: new AbortController(),
+      done: Promise.resolve(),
+    }
+    const nobody = () => Promise.reject(new Error('the client does not wait for this call'))
+    const caller = {
+      progress: (_: number, __?: number, message?: string) => {
+        job.step = message ?? job.step
+      },
+      elicit: nobody,
+      sample: nobody,
+    }
+    // A client that does not wait cannot be asked.
+    const client = { ...call.client, samples: false }
+    job.done = this.perform(tool.name, args, client, job.control.signal, caller).then((output) => {
+      job.output = output
+      job.endedAt = Date.now()
+    })
+    this.jobs.set(id, job)
+    return answered(`${tool.name} has begun. Fetch its result with chat_result and the id ${id}.`, {
+      id,
+      tool: tool.name,
+      status: 'working',
+    })
+  }
+
+  private async result(call: ToolCall): Promise<ToolOutput> {
+    this.tidy()
+    const { id, waitSeconds = longestWait, cancel } = call.args as {
+      id: string
+      waitSeconds?: number
+      cancel?: boolean
+    }
+    const job = this.jobs.get(id)
+    if (!job || job.client !== call.client.key) {
+      const message =
+        'There is no such call of yours any more. Results are kept for an hour, while the browser runs. ' +
+        'Start it again only if it may run twice.'
+      throw new ToolFault('gone', message)
+    }
+    if (cancel) job.control.abort()
+    await this.wait(job, waitSeconds * 1000, call)
+    if (job.output) return job.output
+    const seconds = Math.round((Date.now() - job.startedAt) / 1000)
+    return answered(`${job.tool} is under way for ${seconds} s. ${job.step}. Call chat_result again.`, {
+      id,
+      tool: job.tool,
+      status: 'working',
+      seconds,
+      step: job.step,
+    })
+  }
+
+  /** Waits for the end of a call, and reports its steps meanwhile. */
+  private async wait(job: Job, ms: number, call: ToolCall): Promise<void> {
+    if (job.endedAt) return
+    const report = reporter(call)
+    let said = ''
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    const watch = setInterval(() => {
+      if (job.step !== said) report(said = job.step)
+    }, 500)
+    call.signal.addEventListener('abort', () => resolve())
+    await Promise.race([job.done, over])
+    clearTimeout(timer)
+    clearInterval(watch)
+  }
+
+  /** Forgets the oldest results, and those whose time is over. */
+  private tidy(): void {
+    const ended = [...this.jobs].filter(([, j]) => j.endedAt)
+    for (const [id, { endedAt }] of ended)
+      if (Date.now() - endedAt! > kept || this.jobs.size > most) this.jobs.delete(id)
+  }
+}
+
+const propertiesOf = ({ inputSchema }: Tool) =>
+  (inputSchema as { properties: Record<string, Record<string, unknown>> }).properties
+
+/** The parameters of all the tools. Their defaults are the tools' own. */
+function withoutDefaults(tools: Tool[]): Record<string, object> {
+  const all: Record<string, object> = {}
+  for (const tool of tools)
+    for (const [name, { default: _, ...schema }] of Object.entries(propertiesOf(tool))) all[name] ??= schema
+  return all
+}
+
+const answered = (text: string, structuredContent: object): ToolOutput => ({
+  content: [{ type: 'text', text }],
+  structuredContent,
+})
