@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { State } from '../../extension/messages.ts'
-import { approvals, runs, used } from './state.ts'
+import { approvals, comparisons, runs, used } from './state.ts'
 import { lastAsked, set, withPages } from './walk.ts'
 
 const open = withPages()
@@ -42,6 +42,16 @@ function stateOf(text: string): Partial<State> {
       args: text,
     })),
     runs: runs(now).map((r) => ({ ...r, client: text, prompt: text })),
+    comparisons: comparisons(now).map((c) => ({
+      ...c,
+      client: text,
+      prompt: text,
+      answer: text,
+      fault: text,
+      openPoints: [text],
+      sites: c.sites.map((site) => ({ ...site, answer: text, url: text, code: text })),
+      rows: [{ text }, { text, by: { chatgpt: text, gemini: '__proto__' } }],
+    })),
     origins: [text],
     tools: [{ name: text, title: text, source: 'registry', destructive: true }],
     activity: [{ id: text, at: now, kind: 'call', outcome: 'error', client: text, tool: text, code: text, text }],

@@ -1,4 +1,4 @@
-import type { Activity, Approval, Chat, Run, State } from '../../extension/messages.ts'
+import type { Activity, Approval, Chat, Comparison, Run, State } from '../../extension/messages.ts'
 
 // States as the background would tell them, for the pages' looks and flows.
 
@@ -222,6 +222,51 @@ export const runs = (now: number): Run[] => [
   },
 ]
 
+export const comparisons = (now: number): Comparison[] => [
+  {
+    id: 'c1',
+    form: 'consensus',
+    client: 'Claude Desktop',
+    prompt: 'How deep is the channel at the north pier at low water?',
+    startedAt: now - 90_000,
+    endedAt: now - 20_000,
+    round: 2,
+    rounds: 2,
+    sites: [
+      { site: 'chatgpt', state: 'answered', answer: 'It is 12 m at low water.', url: 'https://chatgpt.com/c/1' },
+      { site: 'gemini', state: 'answered', answer: 'About 12 m.', url: 'https://gemini.google.com/app/2' },
+      { site: 'aistudio', state: 'failed', code: 'LOGIN_REQUIRED' },
+    ],
+    judge: 'chatgpt',
+    rows: [
+      { text: 'The channel is 12 m deep at low water', by: { chatgpt: 'agree', gemini: 'agree' } },
+      { text: 'The pier was dredged in 2019', by: { chatgpt: 'disagree', gemini: 'silent' } },
+    ],
+    answer: 'The channel is 12 m deep at low water.',
+    openPoints: ['Whether the pier was dredged.'],
+  },
+  {
+    id: 'c2',
+    form: 'compare',
+    client: 'mcp-inspector',
+    prompt: 'Which of the two berths is safer in a north wind?',
+    startedAt: now - 300_000,
+    endedAt: now - 250_000,
+    round: 1,
+    rounds: 1,
+    sites: [
+      { site: 'chatgpt', state: 'answered', answer: 'The inner one.', url: 'https://chatgpt.com/c/3' },
+      { site: 'gemini', state: 'answered', answer: 'The outer one.', url: 'https://gemini.google.com/app/4' },
+    ],
+    judge: 'gemini',
+    rows: [
+      { text: 'Both are open to the north' },
+      { text: 'The safer berth', by: { chatgpt: 'the inner one, behind the mole', gemini: 'the outer one' } },
+    ],
+    answer: 'The inner berth, because the mole shelters it.',
+  },
+]
+
 const linked = (now: number, link: Partial<State['link']>, more: Partial<State> = {}): State => {
   const s = used(now)
   return { ...s, link: { ...s.link, since: null, ...link }, ...more }
@@ -264,6 +309,12 @@ export const states: Record<string, (now: number) => State> = {
     }),
   stopped: (now) => linked(now, { status: 'stopped' }, { stopped: true }),
   asked: (now) => ({ ...used(now), approvals: approvals(now), clients: used(now).clients }),
-  running: (now) => ({ ...used(now), runs: runs(now) }),
-  busy: (now) => ({ ...used(now), runs: runs(now), approvals: approvals(now), activity: activity(now, 500) }),
+  running: (now) => ({ ...used(now), runs: runs(now), comparisons: comparisons(now) }),
+  busy: (now) => ({
+    ...used(now),
+    runs: runs(now),
+    comparisons: comparisons(now),
+    approvals: approvals(now),
+    activity: activity(now, 500),
+  }),
 }

@@ -41,19 +41,23 @@ class Comparisons extends AppPart {
       : c.rows.length
       ? t('compare_ended', { ago: t.ago(c.endedAt, this.now) })
       : t('compare_none')
-    return html`<details class="comparison" ?open=${open}><summary><bdi>${clean(c.prompt, 200)}</bdi></summary>
+    return html`<details class="comparison" ?open=${open}><summary id="${this.id_}-${c.id}"><bdi>${
+      clean(c.prompt, 200)
+    }</bdi></summary>
       <p class="dim">${t('asked_by')} <bdi>${line(c.client, 80)}</bdi> · ${state}</p>
       <ul class="facts">${c.sites.map((s) => this.site(s))}</ul>
       ${c.fault ? html`<p class="hint warn">${t('compare_fault')} <code>${clean(c.fault, 60)}</code></p>` : nothing}
       ${
       c.answer
-        ? html`<h3>${t(`compare_answer_${c.form}`)}</h3><p class="quote whole">${clean(c.answer, 4000)}</p>`
+        ? html`<h3>${t(`compare_answer_${c.form}`)}</h3><p class="quote whole"><bdi>${clean(c.answer, 4000)}</bdi></p>`
         : nothing
     }
       ${c.rows.length ? this.rows(c) : nothing}
       ${
       c.openPoints?.length
-        ? html`<h3>${t('compare_open')}</h3><ul>${c.openPoints.map((p) => html`<li>${clean(p, 500)}</li>`)}</ul>`
+        ? html`<h3>${t('compare_open')}</h3><ul>${
+          c.openPoints.map((p) => html`<li><bdi>${clean(p, 500)}</bdi></li>`)
+        }</ul>`
         : nothing
     }
       ${c.sites.map((s) => s.answer ? this.answer(s.site, s.answer) : nothing)}
@@ -78,7 +82,7 @@ class Comparisons extends AppPart {
   /** A column for each site that answered. */
   private rows(c: Comparison): TemplateResult {
     const answered = c.sites.filter((s) => s.answer !== undefined).map((s) => s.site)
-    return html`<div class="scrolls" tabindex="0" role="region" aria-label=${this.t('compare_claims')}>
+    return html`<div class="scrolls" tabindex="0" role="region" aria-labelledby="${this.id_}-${c.id}">
       <table><thead><tr><th scope="col">${this.t('compare_claims')}</th>${
       answered.map((site) => html`<th scope="col">${this.label(site)}</th>`)
     }</tr></thead><tbody>${

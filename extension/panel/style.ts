@@ -105,15 +105,16 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .quote { border-inline-start: 3px solid var(--_line); padding-inline-start: .6rem; font-size: .9rem;
   max-block-size: 4.5em; overflow: hidden; white-space: pre-line; }
 
-.comparison { border-block-start: 1px solid var(--_line); padding-block: .5rem; display: grid; gap: .4rem; }
+.comparison { min-inline-size: 0; border-block-start: 1px solid var(--_line); padding-block: .5rem; }
+.comparison > * + * { margin-block-start: .45rem; }
 .comparison .quote.whole { max-block-size: 16rem; overflow: auto; }
-.comparison .site { display: inline-flex; gap: .3rem; align-items: center; --_tone: var(--_dim); }
+.comparison .site { display: inline-flex; flex-wrap: wrap; gap: .3rem; align-items: center; min-inline-size: 0; --_tone: var(--_dim); }
 .comparison .site .icon { color: var(--_tone); inline-size: 1rem; block-size: 1rem; }
 .comparison [data-state=answered] { --_tone: var(--_good); } .comparison [data-state=failed] { --_tone: var(--_bad); }
-.scrolls { overflow-x: auto; } .scrolls table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
+.comparison code { overflow-wrap: anywhere; white-space: normal; } .scrolls { overflow-x: auto; position: relative; } .scrolls table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
 .scrolls :is(th, td) { text-align: start; vertical-align: top; padding: .3rem .5rem;
   border-block-end: 1px solid var(--_line); font-weight: 400; min-inline-size: 3.5rem; }
-.scrolls thead th { font-weight: 650; } .scrolls tbody th { min-inline-size: 9rem; }
+.scrolls thead th { font-weight: 650; overflow-wrap: normal; } .scrolls tbody th { min-inline-size: 9rem; }
 [data-position=agree] { color: var(--_good); } [data-position=disagree] { color: var(--_bad); }
 
 .log { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line);
