@@ -23,6 +23,7 @@ import { debugBundle, StatePublisher } from './state.ts'
 import { loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { PublishedRegistry } from './tools/registry.ts'
+import { LargeResults } from './tools/results.ts'
 import { tabTools } from './tools/tabs.ts'
 import type { Client, Tool, ToolCall } from './tools/tool.ts'
 
@@ -45,6 +46,7 @@ const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
 const chats = new Chats(() => settings.options, changed)
+const results = new LargeResults()
 const comparisons = new Comparisons(chats, changed)
 const questions = new Questions(changed, () => publisher.isSeen)
 const registry = new PublishedRegistry(
@@ -85,6 +87,7 @@ function offeredTools(): ToolList {
     ['tabs', options.pages ? tabTools : []],
     ['bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []],
   ]
+  if (bySource.some(([, tools]) => tools.length)) bySource.push(['chats', [results.tool]])
   toolList = new Map(bySource.flatMap(([source, tools]) => tools.map((tool) => [tool.name, { tool, source }])))
   return toolList
 }
@@ -93,6 +96,7 @@ const performer = new Performer({
   clients,
   approvals,
   activity,
+  results,
   stopped: () => settings.stopped,
   tool: (name) => offeredTools().get(name)?.tool,
 })
@@ -141,6 +145,8 @@ function answer(
   signal: AbortSignal,
   reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
 ): Promise<object> {
+  if (method === 'resources/read' && results.owns(params.uri))
+    return performer.carryOut(method, results.reading, params, client, signal, reached)
   const empty = nothing[method]
   const offers = settings.options.publishRegistry || method === 'resources/unsubscribe'
   if (!offers || settings.stopped && empty) {

@@ -27,6 +27,8 @@ interface Node {
   parentId?: string
   index?: number
   children?: Node[]
+  count?: number
+  truncated?: boolean
 }
 
 test('bookmarks are offered when they are switched on, and not before', async () => {
@@ -37,7 +39,19 @@ test('bookmarks are offered when they are switched on, and not before', async ()
   const names = (await desk.listTools()).tools.map((t) => t.name).filter((n) => n.startsWith('bookmark_')).sort()
   assert.deepEqual(
     names,
-    ['add', 'create_folder', 'get', 'get_children', 'get_tree', 'move', 'remove', 'remove_tree', 'search', 'update']
+    [
+      'add',
+      'copy',
+      'create_folder',
+      'get',
+      'get_children',
+      'get_tree',
+      'move',
+      'remove',
+      'remove_tree',
+      'search',
+      'update',
+    ]
       .map((n) => `bookmark_${n}`),
   )
 })
@@ -63,6 +77,71 @@ test('all tools do what K2 says', async () => {
   assert.deepEqual([changed.title, changed.url], ['Port', 'https://port.example/'])
   const [root] = await json('bookmark_get_tree', {}) as Node[]
   assert.match(JSON.stringify(root), /"Charts"/)
+})
+
+test('K2: positions, copies, several at once with a result for each, and trees cut to a depth', async () => {
+  const folder: Node = await json('bookmark_create_folder', { title: 'Fleet' })
+  const add = async (title: string, index?: number) =>
+    await json('bookmark_add', { parentId: folder.id, title, url: `https://${title}.example/`, index }) as Node
+  const [one, two] = [await add('one'), await add('two', 0)]
+  assert.deepEqual([two.index, (await json('bookmark_get', { id: one.id }) as Node[])[0]!.index], [0, 1])
+
+  const inner: Node = await json('bookmark_create_folder', { parentId: folder.id, title: 'Inner', index: 0 })
+  assert.equal(inner.index, 0)
+  const { results } = await json('bookmark_move', {
+    items: [{ id: one.id, parentId: inner.id }, { id: '999999', parentId: inner.id }, {
+      id: two.id,
+      parentId: inner.id,
+      index: 0,
+    }],
+  }) as { results: { id: string; ok: boolean; error?: string }[] }
+  assert.deepEqual(results.map(({ id, ok, error }) => [id, ok, error]), [
+    [one.id, true, undefined],
+    ['999999', false, "Can't find bookmark for id."],
+    [two.id, true, undefined],
+  ])
+  const copied: Node = await json('bookmark_copy', { id: inner.id, parentId: folder.id })
+  const titles = async (id: string) => (await json('bookmark_get_children', { id }) as Node[]).map((n) => n.title)
+  assert.deepEqual(await titles(copied.id), ['two', 'one'])
+  const self = await call(desk, 'bookmark_copy', { id: folder.id, parentId: inner.id })
+  assert.ok(self.error && self.text.includes('into itself'), self.text)
+
+  const [tree] = await json('bookmark_get_tree', { folderId: folder.id, depth: 1 }) as Node[]
+  assert.deepEqual(tree!.children!.map((n) => [n.title, n.count, n.truncated, n.children]), [
+    ['Inner', 2, true, undefined],
+    ['Inner', 2, true, undefined],
+  ])
+  const nothing = await call(desk, 'bookmark_update', {})
+  assert.ok(nothing.error && nothing.text.startsWith('Invalid arguments:'), nothing.text)
+
+  const removing = call(desk, 'bookmark_remove', { id: [one.id, two.id, '999999'] })
+  const { approvals } = await rig.until('the question', (s) => s.approvals.length)
+  assert.equal(
+    approvals[0]!.summary,
+    'Remove 3 bookmarks: “one” (https://one.example/), “two” (https://two.example/), something that is not there',
+  )
+  await rig.ask('approve', { id: approvals[0]!.id, answer: 'once' })
+  const removed = JSON.parse((await removing).text) as { results: { ok: boolean }[] }
+  assert.deepEqual(removed.results.map((r) => r.ok), [true, true, false])
+})
+
+test('S11: a tree that is too large has its lowest folders counted', async () => {
+  await rig.panel.evaluate(async () => {
+    const top = await chrome.bookmarks.create({ title: 'Archive' })
+    for (let i = 0; i < 10; i++) {
+      const { id } = await chrome.bookmarks.create({ parentId: top.id, title: `Year ${i}` })
+      await Promise.all(Array.from({ length: 60 }, (_, n) =>
+        chrome.bookmarks.create({
+          parentId: id,
+          title: `Log ${n} ${'x'.repeat(300)}`,
+          url: `https://log.example/${i}/${n}`,
+        })))
+    }
+  })
+  const r = await call(desk, 'bookmark_get_tree')
+  assert.ok(!r.error && r.text.length < 200_000, `${r.text.length}`)
+  assert.equal(r.structured.truncated, true)
+  assert.match(r.text, /"title":"Year 3","?[^}]*"count":60,"truncated":true/)
 })
 
 test("the browser's errors, wrong arguments and unknown tools become results", async () => {

@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { freePort, root } from '../web/harness.ts'
 
-const binary = `${root}dist/bin/portolan`
+export const binary = `${root}dist/bin/portolan`
 
 /** The real `portolan bridge`, with its own configuration folder. */
 export class TestBridge {

@@ -143,24 +143,7 @@ before(async () => {
   server = await harbour()
   rig = await Rig.create({ granted: true })
   desk = await rig.bridge.stdioClient('desk')
-  await rig.panel.evaluate(
-    async (name, url) => {
-      const port = chrome.runtime.connect({ name: 'portolan-registry' })
-      const waiting = new Map<number, () => void>()
-      port.onMessage.addListener((m) => waiting.get(m.id)?.())
-      const ask = (id: number, m: object) =>
-        new Promise<void>((resolve) => {
-          waiting.set(id, resolve)
-          port.postMessage({ id, ...m })
-        })
-      await ask(1, { method: 'attach' })
-      for (const [id, server] of [[2, name], [3, 'twin']] as const)
-        await ask(id, { method: 'addServer', name: server, config: { url } })
-      await ask(4, { method: 'discover' })
-    },
-    'harbour',
-    server.url,
-  )
+  await rig.addServers({ harbour: server.url, twin: server.url })
   await hasTool(desk, 'twin__shout')
 })
 after(async () => {

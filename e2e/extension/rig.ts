@@ -142,6 +142,24 @@ export class Rig {
     await this.ask('reconnect', {})
   }
 
+  /** Adds servers to the extension's registry, by name, and connects to them. */
+  async addServers(servers: Record<string, string>): Promise<void> {
+    await this.panel.evaluate(async (servers) => {
+      const port = chrome.runtime.connect({ name: 'portolan-registry' })
+      const waiting = new Map<number, () => void>()
+      port.onMessage.addListener((m) => waiting.get(m.id)?.())
+      let last = 0
+      const ask = (m: object) =>
+        new Promise<void>((resolve) => {
+          waiting.set(++last, resolve)
+          port.postMessage({ id: last, ...m })
+        })
+      await ask({ method: 'attach' })
+      for (const [name, url] of Object.entries(servers)) await ask({ method: 'addServer', name, config: { url } })
+      await ask({ method: 'discover' })
+    }, servers)
+  }
+
   connected(): Promise<State> {
     return this.until('connected', (s) => s.link.status === 'connected')
   }

@@ -1,3 +1,4 @@
+import type { LargeResults } from '../tools/results.ts'
 import { ToolFault, type Client, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
 import type { ActivityLog } from './activity.ts'
 import type { Approvals, Outcome } from './approvals.ts'
@@ -7,6 +8,7 @@ interface CallRooms {
   clients: Clients
   approvals: Approvals
   activity: ActivityLog
+  results: LargeResults
   stopped(): boolean
   tool(name: string): Tool | undefined
 }
@@ -45,7 +47,7 @@ export class Performer {
     clientSignal: AbortSignal,
     caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
   ): Promise<ToolOutput> {
-    const { activity, stopped } = this.rooms
+    const { activity, results, stopped } = this.rooms
     const control = new AbortController()
     const signal = AbortSignal.any([clientSignal, control.signal])
     this.running.add(control)
@@ -56,12 +58,12 @@ export class Performer {
       if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
       const call: ToolCall = { id, tool: name, args, client, signal, ...caller }
       await this.admit(tool, call)
-      const output = await tool.run(call)
+      const output = await inTime(tool, call, control)
       activity.end(id, { outcome: output.isError ? 'error' : 'ok' })
-      return output
+      return results.fit(output, client.key, !!tool.outputSchema)
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
-      const cancelled = signal.aborted
+      const cancelled = signal.aborted && fault.code !== 'TIMEOUT'
       const outcome = cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error'
       activity.end(id, { outcome, code: fault.code || undefined })
       return failure(cancelled && stopped() ? new ToolFault('STOPPED', stoppedText) : fault)
@@ -84,6 +86,32 @@ export class Performer {
     if (outcome === 'never') clients.setGrant(key, tool.name, 'deny')
     const refusal = refusals[outcome]
     if (refusal) throw new ToolFault('DENIED', refusal)
+  }
+}
+
+/**
+ * Runs a tool. Ends it with the code TIMEOUT if it neither answers nor reports progress for `tool.idleMs` (K4).
+ */
+async function inTime(tool: Tool, call: ToolCall, control: AbortController): Promise<ToolOutput> {
+  if (!tool.idleMs) return tool.run(call)
+  const late = Promise.withResolvers<never>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const wait = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      late.reject(new ToolFault('TIMEOUT', 'Timeout waiting for extension response'))
+      control.abort()
+    }, tool.idleMs)
+  }
+  wait()
+  const progress: ToolCall['progress'] = (...report) => {
+    wait()
+    call.progress(...report)
+  }
+  try {
+    return await Promise.race([tool.run({ ...call, progress }), late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,7 @@
 import { bookmarks, type BookmarkNode } from '../browser.ts'
-import { ToolFault, type Tool, type ToolAnnotations } from './tool.ts'
+import { idleMs, ToolFault, type Tool, type ToolAnnotations } from './tool.ts'
 
-// The nine tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
+// The tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
 
 const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
@@ -13,63 +13,176 @@ const url = { type: 'string', description: 'An absolute URL' }
 const query = { type: 'string' }
 const parentId = { type: 'string', description: "The folder's id; without it, Other bookmarks" }
 const newParentId = { type: 'string', description: "The new folder's id" }
+const folderId = { type: 'string', description: 'The folder whose content is wanted; without it, all' }
+const depth = { type: 'integer', minimum: 1, maximum: 100, description: 'How many levels of folders; without it, all' }
 const index = { type: 'integer', minimum: 0, description: 'The position there; without it, the end' }
 
 const descriptions = {
+  bookmark_copy: 'Copies a bookmark, or a folder with its content, into a folder and returns the copy.',
   bookmark_add: 'Adds a bookmark and returns it.',
   bookmark_get: 'Returns the bookmark or folder with this id, in a list.',
   bookmark_get_children: 'Returns the content of a folder, without that of its subfolders.',
-  bookmark_get_tree: 'Returns all bookmarks as a tree of folders.',
+  bookmark_get_tree:
+    'Returns all bookmarks, or the content of a folder, as a tree. Folders below `depth` have a count only.',
   bookmark_search: 'Returns the bookmarks and folders that have all words of the query in title or address.',
-  bookmark_update: 'Changes the title or the address of a bookmark, or the title of a folder, and returns it.',
-  bookmark_remove: 'Removes a bookmark or an empty folder. The person is asked.',
+  bookmark_update:
+    'Changes the title or the address of a bookmark, or the title of a folder, and returns it. Or several: `items`.',
+  bookmark_remove: 'Removes a bookmark or an empty folder, or several. The person is asked.',
   bookmark_remove_tree: 'Removes a folder with its whole content. The person is asked.',
   bookmark_create_folder: 'Creates a bookmark folder and returns it.',
-  bookmark_move: 'Moves a bookmark or a folder into another folder and returns it.',
+  bookmark_move: 'Moves a bookmark or a folder into another folder and returns it. Or several: `items`.',
 }
 type Name = keyof typeof descriptions
 
+/** The most bookmarks in one call. */
+const mostItems = 500
+/** Several bookmarks, each with the parameters of one. */
+const items = (properties: object, required: string[]) => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: mostItems,
+  items: { type: 'object', properties, required, additionalProperties: false },
+  description: 'Several at once, in this order, in place of the other parameters',
+})
+const oneOrMore = (properties: object, required: string[]) => ({ ...properties, items: items(properties, required) })
+const ids = { anyOf: [id, { type: 'array', items: id, minItems: 1, maxItems: mostItems }] }
+
 /** Title, hints, parameters, required parameters. */
 const definitions: Record<Name, [string, ToolAnnotations, object, string[]]> = {
-  bookmark_add: ['Add a bookmark', writes, { parentId, title, url }, ['title', 'url']],
+  bookmark_add: ['Add a bookmark', writes, { parentId, title, url, index }, ['title', 'url']],
   bookmark_get: ['Get a bookmark', reads, { id }, ['id']],
   bookmark_get_children: ['List a folder', reads, { id }, ['id']],
-  bookmark_get_tree: ['Get all bookmarks', reads, {}, []],
+  bookmark_get_tree: ['Get all bookmarks', reads, { folderId, depth }, []],
   bookmark_search: ['Search bookmarks', reads, { query }, ['query']],
-  bookmark_update: ['Change a bookmark', writes, { id, title, url }, ['id']],
-  bookmark_remove: ['Remove a bookmark', destroys, { id }, ['id']],
+  bookmark_update: ['Change a bookmark', writes, oneOrMore({ id, title, url }, ['id']), []],
+  bookmark_remove: ['Remove a bookmark', destroys, { id: ids }, ['id']],
   bookmark_remove_tree: ['Remove a folder', destroys, { id }, ['id']],
-  bookmark_create_folder: ['Create a folder', writes, { parentId, title }, ['title']],
-  bookmark_move: ['Move a bookmark', writes, { id, parentId: newParentId, index }, ['id', 'parentId']],
+  bookmark_create_folder: ['Create a folder', writes, { parentId, title, index }, ['title']],
+  bookmark_move: ['Move a bookmark', writes, oneOrMore({ id, parentId: newParentId, index }, ['id', 'parentId']), []],
+  bookmark_copy: ['Copy a bookmark', writes, oneOrMore({ id, parentId: newParentId, index }, ['id', 'parentId']), []],
 }
 
 type Api = typeof chrome.bookmarks
-type Args = Record<'id' | 'title' | 'url' | 'parentId' | 'query', string> & { index?: number }
+interface Item {
+  id: string
+  title?: string
+  url?: string
+  parentId?: string
+  index?: number
+}
+interface Args extends Omit<Item, 'id'> {
+  id?: string | string[]
+  items?: Item[]
+  query: string
+  folderId?: string
+  depth?: number
+}
+/** What happened to one bookmark of several. */
+type Outcome = { id: string; ok: true; node?: unknown } | { id: string; ok: false; error: string }
 
 const runs: Record<Name, (api: Api, args: Args) => Promise<unknown>> = {
-  bookmark_add: (b, { parentId, title, url }) => b.create({ parentId, title, url }),
-  bookmark_get: (b, { id }) => b.get(id),
-  bookmark_get_children: (b, { id }) => b.getChildren(id),
-  bookmark_get_tree: (b) => b.getTree(),
+  bookmark_add: (b, { parentId, title, url, index }) => b.create({ parentId, title, url, index }),
+  bookmark_get: (b, { id }) => b.get(id as string),
+  bookmark_get_children: (b, { id }) => b.getChildren(id as string),
+  bookmark_get_tree: async (b, { folderId, depth }) =>
+    tree(await (folderId === undefined ? b.getTree() : b.getSubTree(folderId)), depth),
   bookmark_search: (b, { query }) => b.search(query),
-  bookmark_update: (b, { id, title, url }) => b.update(id, { title, url }),
-  bookmark_remove: (b, { id }) => b.remove(id).then(() => ({ success: true })),
-  bookmark_remove_tree: (b, { id }) => b.removeTree(id).then(() => ({ success: true })),
-  bookmark_create_folder: (b, { parentId, title }) => b.create({ parentId, title }),
-  bookmark_move: (b, { id, parentId, index }) => b.move(id, { parentId, index }),
+  bookmark_update: several((b, { id, title, url }) => b.update(id, { title, url }), ['id']),
+  bookmark_remove: (b, { id }) =>
+    typeof id === 'string' ? b.remove(id).then(() => ({ success: true })) : each(
+      (id ?? []).map((id) => ({ id })),
+      async ({ id }) => void await b.remove(id),
+    ),
+  bookmark_remove_tree: (b, { id }) => b.removeTree(id as string).then(() => ({ success: true })),
+  bookmark_create_folder: (b, { parentId, title, index }) => b.create({ parentId, title, index }),
+  bookmark_move: several((b, { id, parentId, index }) => b.move(id, { parentId, index }), ['id', 'parentId']),
+  bookmark_copy: several(copy, ['id', 'parentId']),
 }
+
+/** Runs for the one bookmark of the arguments, or for each of `items`. */
+function several(run: (api: Api, item: Item) => Promise<unknown>, required: (keyof Item)[]) {
+  return (b: Api, { items, ...one }: Args): Promise<unknown> => {
+    if (items) return each(items, (item) => run(b, item))
+    const missing = required.filter((name) => one[name] === undefined)
+    if (!missing.length) return run(b, one as Item)
+    const names = missing.join(' and ')
+    throw new ToolFault('INVALID_ARGUMENTS', `Invalid arguments: ${names} must be given, or items.`)
+  }
+}
+
+/** One after another, because a move changes the positions of the others. A failure leaves the rest alone. */
+async function each(items: Item[], run: (item: Item) => Promise<unknown>): Promise<{ results: Outcome[] }> {
+  const results: Outcome[] = []
+  for (const item of items) {
+    try {
+      const node = await run(item)
+      results.push({ id: item.id, ok: true, ...(node !== undefined && { node }) })
+    } catch (e) {
+      results.push({ id: item.id, ok: false, error: (e as Error).message })
+    }
+  }
+  return { results }
+}
+
+/** Copies a bookmark, or a folder with its content. A folder cannot be copied into itself. */
+async function copy(b: Api, { id, parentId, index }: Item): Promise<BookmarkNode> {
+  const [node] = await b.getSubTree(id)
+  const inside = (n: BookmarkNode): boolean => n.id === parentId || !!n.children?.some(inside)
+  if (node!.children && inside(node!)) throw new Error('A folder cannot be copied into itself.')
+  const make = async ({ title, url, children }: BookmarkNode, parentId: string, index?: number) => {
+    const made = await b.create({ parentId, title, url, index })
+    for (const child of children ?? []) await make(child, made.id)
+    return made
+  }
+  return make(node!, parentId!, index)
+}
+
+/** A tree's JSON beyond this length loses its lowest folders (S11). */
+const longestTree = 200_000
+interface Cut extends BookmarkNode {
+  /** How many bookmarks and folders the folder has. */
+  count?: number
+  /** They are left out. */
+  truncated?: true
+}
+
+/** Cuts a tree to some levels. Without `depth`, to as many as fit in a result. */
+function tree(nodes: BookmarkNode[], depth?: number): Cut[] {
+  const cut = ({ children, ...node }: BookmarkNode, levels: number): Cut =>
+    !children
+      ? node
+      : levels > 0
+      ? { ...node, children: children.map((child) => cut(child, levels - 1)) }
+      : { ...node, count: children.length, ...(children.length && { truncated: true }) }
+  const cutTo = (levels: number) => nodes.map((node) => cut(node, levels))
+  if (depth !== undefined) return cutTo(depth)
+  if (JSON.stringify(nodes).length <= longestTree) return nodes
+  let levels = 10
+  while (levels > 1 && JSON.stringify(cutTo(levels)).length > longestTree) levels--
+  return cutTo(levels)
+}
+
+const isCut = (node: Cut): boolean => !!node.truncated || !!node.children?.some(isCut)
 
 /** Says what a call will do, for the user who approves it. */
 const summaries: Partial<Record<Name, (api: Api, args: Args) => Promise<string>>> = {
-  bookmark_update: async (b, { id, title, url }) =>
-    `Change ${await quoted(b, id)} to ${[title, url].filter(Boolean).join(', ')}`,
-  bookmark_remove: async (b, { id }) => `Remove the bookmark ${await quoted(b, id)}`,
+  bookmark_update: async (b, { id, title, url, items }) =>
+    items
+      ? `Change ${items.length} bookmarks: ${await firstOf(b, items.map((i) => i.id))}`
+      : `Change ${await quoted(b, id as string)} to ${[title, url].filter(Boolean).join(', ')}`,
+  bookmark_remove: async (b, { id }) =>
+    typeof id === 'string'
+      ? `Remove the bookmark ${await quoted(b, id)}`
+      : `Remove ${id?.length} bookmarks: ${await firstOf(b, id ?? [])}`,
   bookmark_remove_tree: async (b, { id }) => {
-    const [node] = await b.getSubTree(id)
+    const [node] = await b.getSubTree(id as string)
     const n = node ? count(node) : 0
-    return `Remove the folder ${await quoted(b, id)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
+    return `Remove the folder ${await quoted(b, id as string)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
   },
-  bookmark_move: async (b, { id, parentId }) => `Move ${await quoted(b, id)} to ${await quoted(b, parentId)}`,
+  bookmark_move: async (b, { id, parentId, items }) =>
+    items
+      ? `Move ${items.length} bookmarks: ${await firstOf(b, items.map((i) => i.id))}`
+      : `Move ${await quoted(b, id as string)} to ${await quoted(b, parentId!)}`,
 }
 
 export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): Tool => {
@@ -81,14 +194,19 @@ export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): T
     description: descriptions[name],
     annotations: { title, ...hints },
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    idleMs,
     async run(call) {
-      const value = await runs[name](api(), call.args as Args)
+      const value = await runs[name](api(), call.args as unknown as Args)
+      const results = (value as { results?: Outcome[] }).results
       return {
         content: [{ type: 'text', text: JSON.stringify(value) }], // the exact text that K2 promises
-        structuredContent: Array.isArray(value) ? { nodes: value } : value, // must be an object
+        structuredContent: Array.isArray(value) // must be an object
+          ? { nodes: value, ...(value.some(isCut) && { truncated: true }) }
+          : value,
+        ...(results?.every((r) => !r.ok) && { isError: true }),
       }
     },
-    ...(summary && { summary: (call) => summary(api(), call.args as Args) }),
+    ...(summary && { summary: (call) => summary(api(), call.args as unknown as Args) }),
   }
 })
 
@@ -103,9 +221,17 @@ function api(): Api {
 
 /** Returns a bookmark's own title and address, in quotes. */
 async function quoted(b: Api, id: string): Promise<string> {
-  const [node] = await b.get(id)
+  const [node] = await b.get(id).catch(() => [])
   if (!node) return 'something that is not there'
   return `“${node.title.slice(0, 200)}”${node.url ? ` (${node.url.slice(0, 200)})` : ''}`
+}
+
+const mostQuoted = 5
+
+/** Returns the first of several bookmarks in quotes. */
+async function firstOf(b: Api, ids: string[]): Promise<string> {
+  const some = await Promise.all(ids.slice(0, mostQuoted).map((id) => quoted(b, id)))
+  return `${some.join(', ')}${ids.length > mostQuoted ? ` and ${ids.length - mostQuoted} more` : ''}`
 }
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)

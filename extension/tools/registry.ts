@@ -122,6 +122,7 @@ export class PublishedRegistry {
       host: Host,
       storage,
       rememberSecrets: true,
+      limits: { eventBytes: 16 << 20 }, // as for answers: a large result is kept for its client
       validateResults: 'off', // desktop clients check results themselves
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: ({ callId, signal, server, tool, message, requestedSchema }) =>

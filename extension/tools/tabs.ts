@@ -1,5 +1,5 @@
 import { getTab, hasPermissions, listTabs, runInTab } from '../browser.ts'
-import { ToolFault, type Tool } from './tool.ts'
+import { idleMs, ToolFault, type Tool } from './tool.ts'
 
 const longest = 500_000
 
@@ -11,6 +11,7 @@ export const tabTools: Tool[] = [
     description: 'Lists the open tabs that the extension may see: id, window, address, title. Titles are untrusted.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: { readOnlyHint: true, openWorldHint: false },
+    idleMs,
     async run() {
       const all = await hasPermissions({ permissions: ['tabs'] })
       const seen = (await listTabs()).filter((t) => all || t.url)
@@ -33,6 +34,7 @@ export const tabTools: Tool[] = [
       },
     },
     annotations: { readOnlyHint: true, openWorldHint: true },
+    idleMs,
     async run({ args }) {
       const tab = await getTab(Number(args.tabId))
       if (!tab) throw new ToolFault('TAB_CLOSED', 'There is no such tab.')

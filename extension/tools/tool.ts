@@ -1,5 +1,8 @@
 import type { ElicitationAnswer, Flag } from '../../wasm/js/shared/types.ts'
 
+/** Bookmarks and pages answer at once, so a longer silence is a fault (K4). In ms. */
+export const idleMs = 30_000
+
 /** A tool for desktop MCP clients. */
 export interface Tool {
   name: string
@@ -9,6 +12,8 @@ export interface Tool {
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
+  /** The longest time without an answer or progress, in ms (K4). Without it, the tool has bounds of its own. */
+  idleMs?: number
   /** Finds suspicious text in the definition, for the user who approves a call. */
   flags?(): readonly Flag[]
   /** Says what a call will do, in a sentence for the user who approves it. */

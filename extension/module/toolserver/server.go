@@ -237,7 +237,7 @@ func codeOf(code string) int64 {
 const codeResourceNotFound = -32002
 
 var codes = map[string]int64{
-	"unknown_resource": codeResourceNotFound, "unknown_prompt": jsonrpc.CodeInvalidParams,
+	"unknown_resource": codeResourceNotFound, "gone": codeResourceNotFound, "unknown_prompt": jsonrpc.CodeInvalidParams,
 	"invalid_arguments": jsonrpc.CodeInvalidParams, "unknown_server": jsonrpc.CodeInvalidParams,
 	"unsupported": jsonrpc.CodeMethodNotFound,
 }

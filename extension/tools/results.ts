@@ -1,0 +1,236 @@
+import { ToolFault, type Tool, type ToolOutput } from './tool.ts'
+
+/** A larger result is kept here, and the client gets its beginning, its end and a handle. In UTF-16 units of JSON. */
+export const largestResult = 256 << 10
+/** What a client gets of a text that is kept. */
+const headLength = 48 << 10
+const tailLength = 16 << 10
+/** Blobs up to this length in base64 go with the result. Models see images there, and a link they do not. */
+const largestBlob = 1 << 20
+/** A tool with an output schema must give structured content; so this much of it goes with the result. */
+const largestStructured = 1 << 20
+/** The most that is kept, in UTF-16 units, and how long since its last use, in ms. */
+const most = 64 << 20
+const keptFor = 15 * 60_000
+const longestRead = 200_000
+const usualRead = 50_000
+/** What a search shows before a match. */
+const beforeMatch = 200
+
+const scheme = 'portolan-result:'
+
+interface Kept {
+  client: string
+  texts: { text: string; structured: string }
+  blobs: { data: string; mimeType: string }[]
+  size: number
+  usedAt: number
+}
+type Part = keyof Kept['texts']
+
+/** Results that are too large for one message. The clients that they belong to read them on (S11). */
+export class LargeResults {
+  /** By handle, the longest unused first. */
+  private readonly kept = new Map<string, Kept>()
+  private size = 0
+
+  /** Returns a result that fits in a message. What it lacks is kept for the client. */
+  fit(output: ToolOutput, client: string, hasSchema: boolean): ToolOutput {
+    if (!Array.isArray(output.content)) return output // the result of another request than a call
+    const structured = output.structuredContent === undefined ? '' : JSON.stringify(output.structuredContent)
+    const content = JSON.stringify(output.content).length
+    if (content + structured.length <= largestResult) return output
+    const handle = crypto.randomUUID()
+    const kept: Kept = { client, texts: { text: '', structured: '' }, blobs: [], size: 0, usedAt: Date.now() }
+    const rest = withoutBlobs(output.content, content > largestBlob ? kept.blobs : undefined, handle)
+    const texts = rest.flatMap((block) => (typeof block.text === 'string' ? [block.text] : []))
+    const whole = texts.join('\n\n')
+    const others = rest.filter((block) => typeof block.text !== 'string')
+    const cutText = JSON.stringify(whole).length > largestResult
+    const cutStructured = structured.length > (hasSchema ? largestStructured : largestResult)
+    if (cutText) kept.texts.text = whole
+    if (cutStructured) kept.texts.structured = structured
+    if (!cutText && !cutStructured && !kept.blobs.length) return output
+    this.keep(handle, kept)
+    const notes: string[] = []
+    if (cutStructured) notes.push(noteOf(handle, 'structured', structured.length))
+    const { structuredContent: _, ...without } = output
+    return {
+      ...cutStructured ? without : output,
+      // A client that checks results takes no success without structured content.
+      ...(cutStructured && hasSchema && { isError: true }),
+      content: [
+        ...notes.map((text) => ({ type: 'text', text })),
+        ...cutText
+          ? [{ type: 'text', text: headAndTail(whole, handle) }, ...others]
+          : rest,
+      ],
+      _meta: {
+        ...output._meta,
+        'portolan/result': { handle, length: whole.length, ...(cutStructured && { structured: structured.length }) },
+      },
+    }
+  }
+
+  /** Whether resources/read of this URI is for {@link reading}. */
+  owns(uri: unknown): boolean {
+    return typeof uri === 'string' && uri.startsWith(scheme)
+  }
+
+  /** Answers resources/read as a tool, so that it is admitted, stopped and logged as calls are. */
+  readonly reading: Tool = {
+    name: 'resources/read',
+    description: '',
+    inputSchema: {},
+    run: async ({ args, client }) => this.resource(String(args.uri), client.key) as never,
+  }
+
+  private resource(uri: string, client: string): { contents: object[] } {
+    const [handle = '', at, part] = uri.slice(scheme.length).replace(/^\/\//, '').split('/')
+    const blob = this.find(handle, client).blobs[Number(at)]
+    if (!blob) throw new ToolFault('unknown_resource', 'There is no such part of the result.')
+    const from = Number(part ?? 0) * largestBlob
+    return { contents: [{ uri, mimeType: blob.mimeType, blob: blob.data.slice(from, from + largestBlob) }] }
+  }
+
+  /** The tool by which clients read texts on. */
+  readonly tool: Tool = {
+    name: 'portolan_read_result',
+    title: 'Read a large result on',
+    description: 'Reads on in a result that was too large for one answer, from its handle. Or finds a text in it.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      required: ['handle'],
+      additionalProperties: false,
+      properties: {
+        handle: { type: 'string', minLength: 1, maxLength: 100, description: 'From the result' },
+        offset: { type: 'integer', minimum: 0, default: 0, description: 'Where to begin, in UTF-16 units' },
+        length: { type: 'integer', minimum: 1, maximum: longestRead, default: usualRead, description: 'How much' },
+        find: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 500,
+          description: 'Begins a little before the next place that has this text, in upper or lower case',
+        },
+        part: {
+          enum: ['text', 'structured'],
+          default: 'text',
+          description: 'The text, or the structured content as JSON',
+        },
+      },
+    },
+    run: async ({ args, client }) => {
+      const { handle, offset = 0, length = usualRead, find, part = 'text' } = args as {
+        handle: string
+        offset?: number
+        length?: number
+        find?: string
+        part?: Part
+      }
+      const text = this.find(handle, client.key).texts[part]
+      const found = find === undefined ? offset : text.toLowerCase().indexOf(find.toLowerCase(), offset)
+      if (found < 0) throw new ToolFault('not_found', 'The rest of the result does not have this text.')
+      const from = between(text, find === undefined ? offset : Math.max(offset, found - beforeMatch))
+      const to = between(text, Math.min(from + length, text.length))
+      const next = to < text.length ? to : null
+      return {
+        content: [{ type: 'text', text: text.slice(from, to) }],
+        _meta: {
+          'portolan/untrusted': true,
+          'portolan/result': {
+            handle,
+            part,
+            offset: from,
+            length: to - from,
+            total: text.length,
+            next,
+            ...(find !== undefined && { found }),
+          },
+        },
+      }
+    },
+  }
+
+  private find(handle: string, client: string): Kept {
+    this.tidy()
+    const kept = this.kept.get(handle)
+    if (!kept || kept.client !== client) {
+      const message = 'There is no such result of yours any more. Results are kept for 15 minutes. ' +
+        'Call the tool again only if it may run twice.'
+      throw new ToolFault('gone', message)
+    }
+    kept.usedAt = Date.now()
+    this.kept.delete(handle)
+    this.kept.set(handle, kept)
+    return kept
+  }
+
+  private keep(handle: string, kept: Kept): void {
+    const { texts, blobs } = kept
+    kept.size = texts.text.length + texts.structured.length + blobs.reduce((n, b) => n + b.data.length, 0)
+    this.kept.set(handle, kept)
+    this.size += kept.size
+    this.tidy()
+  }
+
+  /** Forgets what nobody has used for long, and more of it while too much is kept. The newest stays. */
+  private tidy(): void {
+    for (const [handle, { usedAt, size }] of this.kept) {
+      const old = Date.now() - usedAt > keptFor
+      if (!old && (this.size <= most || this.kept.size === 1)) return
+      this.kept.delete(handle)
+      this.size -= size
+    }
+  }
+}
+
+type Block = ToolOutput['content'][number]
+
+/** Returns the blocks with links in place of blobs, which go to `blobs`. Without it, all blocks stay. */
+function withoutBlobs(content: Block[], blobs: Kept['blobs'] | undefined, handle: string): Block[] {
+  if (!blobs) return content
+  let left = largestBlob
+  return content.flatMap((block): Block[] => {
+    const resource = block.resource as { blob?: unknown; mimeType?: string; uri?: string } | undefined
+    const data = block.type === 'resource' ? resource?.blob : block.data
+    if (typeof data !== 'string' || (left -= data.length) >= 0) return [block]
+    left += data.length
+    const mimeType = String(resource?.mimeType ?? block.mimeType ?? 'application/octet-stream')
+    return linksTo({ data, mimeType }, `${scheme}//${handle}/${blobs.push({ data, mimeType }) - 1}`)
+  })
+}
+
+/** A link to a blob, or to each of its parts, which fit in a message. */
+function linksTo({ data, mimeType }: Kept['blobs'][number], uri: string): Block[] {
+  const parts = Math.ceil(data.length / largestBlob)
+  const name = mimeType.replace('/', ' ')
+  const size = Math.floor(data.length * 3 / 4)
+  if (parts === 1) return [{ type: 'resource_link', uri, name, mimeType, size }]
+  return Array.from({ length: parts }, (_, i) => ({
+    type: 'resource_link',
+    uri: `${uri}/${i}`,
+    name: `${name}, part ${i + 1} of ${parts}`,
+    description: `One of ${parts} parts of ${size} bytes: join the decoded parts.`,
+    mimeType,
+  }))
+}
+
+const noteOf = (handle: string, part: Part, length: number) =>
+  `The structured content has ${length} characters, too many for one answer. The tool has run. Read it with ` +
+  `portolan_read_result, handle ${handle}, part ${part}.`
+
+function headAndTail(text: string, handle: string): string {
+  const head = between(text, headLength)
+  const tail = between(text, text.length - tailLength)
+  return `${text.slice(0, head)}\n\n[${
+    tail - head
+  } of ${text.length} characters are left out here. The tool has run. ` +
+    `Read them with portolan_read_result, handle ${handle}, offset ${head}.]\n\n${text.slice(tail)}`
+}
+
+/** Moves a position out of the middle of a character. */
+function between(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xdc00 && unit <= 0xdfff && at > 0 ? at - 1 : at
+}
