@@ -22,6 +22,7 @@ type Options struct {
 	Dir       string // where pairings are kept; portolan in os.UserConfigDir if empty
 	Ephemeral bool   // no pairings are kept; one token admits clients and extensions for this run
 	Profile   string // default browser profile of clients that name none: label or install id
+	Project   string // of the client of ServeClient, if it reports no roots
 
 	// Origins are the origins of pages that may use /mcp. Pages that the extension
 	// approves may use it too. Both need the token.

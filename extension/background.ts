@@ -8,8 +8,10 @@ import { Approvals } from './calls/approvals.ts'
 import { Clients } from './calls/clients.ts'
 import { failure, Performer } from './calls/perform.ts'
 import { Questions } from './calls/questions.ts'
+import { aliasesOf } from './chats/aliases.ts'
 import { Chats } from './chats/chats.ts'
 import { chatTools } from './chats/tools.ts'
+import { troubleFile } from './chats/troubles.ts'
 import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
 import { ToolModule } from './link/module.ts'
@@ -41,7 +43,10 @@ const settings = new Settings(() => {
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
-const chats = new Chats(() => settings.options, changed)
+const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble) => {
+  const params = { name: `${trouble.site}-${trouble.at.replace(/\W/g, '-')}`, file: troubleFile(trouble) }
+  link.notify('notifications/portolan/trouble', params)
+})
 const questions = new Questions(changed, () => publisher.isSeen)
 const registry = new PublishedRegistry(
   (question, signal) => questions.ask(question, signal),
@@ -69,11 +74,14 @@ let toolList: ToolList | undefined
 function offeredTools(): ToolList {
   if (toolList) return toolList
   const { options } = settings
+  const ofChats = chatTools(chats)
+  const ofTabs = options.pages ? tabTools : []
   const bySource: [Source, Tool[]][] = [
     ['registry', options.publishRegistry ? registry.tools : []],
     // A later tool wins its name, so a server's tool never replaces one of ours.
-    ['chats', chatTools(chats, options.aliases)],
-    ['tabs', options.pages ? tabTools : []],
+    ['chats', options.aliases ? aliasesOf([...ofChats, ...ofTabs], chats.enabled) : []],
+    ['chats', ofChats],
+    ['tabs', ofTabs],
     ['bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []],
   ]
   toolList = new Map(bySource.flatMap(([source, tools]) => tools.map((tool) => [tool.name, { tool, source }])))
@@ -98,7 +106,7 @@ async function runningModule(): Promise<ToolModule> {
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
-      const client = clients.seen(call.client)
+      const client = clients.seen(call.client, link.pairing)
       const reached: Pick<ToolCall, 'progress' | 'elicit'> = {
         progress: (progress, total, message) => caller.progress({ progress, total, message }),
         elicit: (params) => caller.elicit(params),
@@ -240,10 +248,18 @@ const publisher = new StatePublisher(
       settings.set(patch)
       if (patch.publishRegistry !== undefined) void followRegistry()
     },
+    profile: ({ site }) => chats.profiles.view(site),
+    setProfile: ({ site, json }) => {
+      chats.profiles.use(site, json)
+      return chats.profiles.view(site)
+    },
     approve: ({ id, answer }) => approvals.decide(id, answer),
     answerQuestion: ({ id, answer }) => questions.answer(id, answer),
     setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-    forgetClient: ({ client }) => clients.forget(client),
+    forgetClient: ({ client }) => {
+      clients.forget(client)
+      chats.conversations.forget(client)
+    },
     approveOrigin: ({ origin, approved }) => {
       settings.approve(origin, approved)
       notifyOrigins()
@@ -266,9 +282,13 @@ const publisher = new StatePublisher(
     resumeRun: ({ id }) => chats.resume(id),
     handOver: ({ id }) => chats.handOver(id),
     showRun: ({ id }) => chats.show(id),
-    debugBundle: () => debugBundle(state(), chats.history.failures),
-    exportHistory: () => chats.history.lines(),
+    debugBundle: () => debugBundle(state(), chats.troubles.value),
+    history: (query) => chats.history.page(query),
+    exportHistory: ({ after }) => chats.history.lines(after),
+    deleteHistory: ({ id }) => chats.history.remove(id),
     clearHistory: () => chats.history.clear(),
+    troubles: () =>
+      chats.troubles.value.map((t) => ({ id: t.id, at: t.at, site: t.site, code: t.code, file: troubleFile(t) })),
   },
   state,
   () => questions.cancel(),

@@ -18,8 +18,9 @@ const (
 	// The bridge sends it with tools/call; the extension sends it back in _meta of
 	// elicitation/create and notifications/message.
 	MetaCall = "portolan/call"
-	// MetaClient describes the desktop client of a call: {"id", "name", "version"}.
-	// The id stands for the client's session at the bridge.
+	// MetaClient describes the desktop client of a call: {"id", "name", "version",
+	// "instance", "project"}. The id stands for the client's session at the bridge. The
+	// instance tells clients of the same name apart, and outlives the session.
 	MetaClient = "portolan/client"
 )
 

@@ -41,7 +41,7 @@ async function ticked(tab: CdpPage): Promise<FromDriver> {
   throw new Error(`no outcome; told: ${JSON.stringify(await tab.evaluate('told'))}`)
 }
 
-const urls: Record<Site, string> = {
+const urls = {
   chatgpt: 'https://chatgpt.com/?layout=turn-key',
   gemini: 'https://gemini.google.com/app',
   aistudio: 'https://aistudio.google.com/app/prompts/new_chat',
