@@ -55,6 +55,7 @@ type Bridge struct {
 	attempts  backoff
 	sessions  sessions  // calls under way, by client
 	instances instances // of clients with the same name
+	troubles  troubles  // written to Options.DebugDir
 
 	mu       sync.Mutex
 	links    map[string]*link                // by install id
@@ -75,6 +76,7 @@ func New(opts *Options) (*Bridge, error) {
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
 		watchers: make(map[*mcp.ServerSession]*watcher),
 	}
+	b.troubles.dir = b.opts.DebugDir
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)

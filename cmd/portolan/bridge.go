@@ -23,6 +23,7 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Option
 	flags.StringVar(&opts.Project, "project", startProject(), "")
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
 	flags.StringVar(&opts.Dir, "dir", "", "")
+	flags.StringVar(&opts.DebugDir, "debug-dir", "", "")
 	listFlag(flags, &opts.Origins, "origin")
 	rest, err := parse(flags, args)
 	switch {

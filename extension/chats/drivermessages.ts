@@ -69,8 +69,8 @@ export interface Answer {
   url: string
   conversationId: string | null
   /**
-   * In ms: queueMs (behind other prompts), navigateMs (the page loads), connectMs (the driver starts in it), waitInputMs,
-   * inputMs, sendMs, waitResponseMs, and totalMs for all of them. The driver has the last five.
+   * In ms: queueMs (behind other prompts), navigateMs (the page loads), connectMs (the driver starts in it),
+   * waitInputMs, inputMs, sendMs, waitResponseMs, and totalMs for all of them. The driver has the last five.
    */
   timings: Record<string, number>
   /** `high` when the site's own end marks were seen. */

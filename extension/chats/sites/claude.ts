@@ -2,8 +2,8 @@ import type { SiteSpec } from './site.ts'
 import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
 
 /**
- * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive claude.ai; never seen
- * with an account. Made up: the class of thinking, which those leave out.
+ * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive claude.ai; never
+ * seen with an account. Made up: the class of thinking, which those leave out.
  */
 export const claude: SiteSpec = {
   site: 'claude',

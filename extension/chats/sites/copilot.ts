@@ -2,8 +2,8 @@ import type { SiteSpec } from './site.ts'
 import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
 
 /**
- * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive copilot.microsoft.com;
- * never seen with an account. Made up: the class of thinking.
+ * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive
+ * copilot.microsoft.com; never seen with an account. Made up: the class of thinking.
  */
 export const copilot: SiteSpec = {
   site: 'copilot',

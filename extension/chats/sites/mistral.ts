@@ -2,8 +2,8 @@ import type { SiteSpec } from './site.ts'
 import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
 
 /**
- * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive chat.mistral.ai; never
- * seen with an account. No mark of a complete answer is known.
+ * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive chat.mistral.ai;
+ * never seen with an account. No mark of a complete answer is known.
  */
 export const mistral: SiteSpec = {
   site: 'mistral',

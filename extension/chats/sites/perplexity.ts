@@ -2,9 +2,9 @@ import type { SiteSpec } from './site.ts'
 import { alerts, expired, refusal, send, stop } from './phrases.ts'
 
 /**
- * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive perplexity.ai; never
- * seen with an account. No mark of a complete answer is known within the answer, so that its end is seen by the stop
- * button and a quiet text only.
+ * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive perplexity.ai;
+ * never seen with an account. No mark of a complete answer is known within the answer, so that its end is seen by the
+ * stop button and a quiet text only.
  */
 export const perplexity: SiteSpec = {
   site: 'perplexity',
