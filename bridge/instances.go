@@ -14,6 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+//lint:file-ignore SA1019 roots belong to the versions that the bridge speaks
+
 // HeaderProject names the project of an HTTP client that reports no roots.
 const HeaderProject = "Portolan-Project"
 

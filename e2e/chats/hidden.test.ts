@@ -4,7 +4,7 @@ import type { CdpPage } from '../web/cdp.ts'
 import { RawChromium } from '../web/rawchromium.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
-import type { FromDriver, Order, Site } from '../../extension/chats/drivermessages.ts'
+import type { FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import { script } from './inpage.ts'
 import { plain, token } from './site.ts'
 

@@ -1,6 +1,5 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking, type Fault, sites } from './asking.ts'
 import { call } from './rig.ts'

@@ -133,18 +133,17 @@ class History extends AppPart {
   private row(e: HistoryEntry): TemplateResult {
     const { words: t } = this.panel
     const ok = e.outcome === 'ok'
-    const about = line(e.question, 60)
-    const named = (key: 'history_open' | 'history_resume' | 'history_delete') => `${t(key)}: ${about}`
+    const id = `${this.id_}-${e.id}`
     return html`<li data-outcome=${ok ? 'ok' : 'error'}>${ok ? standingIcon.connected : standingIcon.failed}
-      <p class="asked"><bdi>${clean(e.question, 300)}</bdi></p>
+      <p class="asked" id=${id}><bdi>${clean(e.question, 300)}</bdi></p>
       <time datetime=${e.ts}>${t.ago(Date.parse(e.ts), Math.max(this.now, Date.parse(e.ts)))}</time>
       <ul class="facts"><li>${this.state.chats[e.site]?.label ?? e.site}</li>${
       e.project ? html`<li><bdi>${line(e.project, 60)}</bdi></li>` : nothing
     }<li><bdi>${line(e.clientName, 60)}</bdi></li>${
       e.model ? html`<li><bdi>${line(e.model, 60)}</bdi></li>` : nothing
     }${e.timings.totalMs === undefined ? nothing : html`<li>${t.duration(e.timings.totalMs)}</li>`}${
-      ok ? nothing : html`<li class="badge mono">${clean(e.outcome, 60)}</li>`
-    }${e.flags.length ? html`<li class="badge warn">${t('history_suspicious')}</li>` : nothing}</ul>
+      ok ? nothing : html`<li><span class="badge mono">${clean(e.outcome, 60)}</span></li>`
+    }${e.flags.length ? html`<li><span class="badge warn">${t('history_suspicious')}</span></li>` : nothing}</ul>
       ${
       e.answer
         ? html`<details class="facts"><summary>${t('history_answer')}</summary><p class="answer"><bdi>${
@@ -155,19 +154,17 @@ class History extends AppPart {
       <div class="row facts">
         ${
       e.url
-        ? html`<button type="button" class="small" aria-label=${named('history_open')} @click=${() => openTab(e.url)}>${
-          t('history_open')
-        }</button>`
+        ? html`<button type="button" class="small" id="${id}-open" aria-labelledby="${id}-open ${id}" @click=${() =>
+          openTab(e.url)}>${t('history_open')}</button>`
         : nothing
     }${
       e.conversationId
-        ? html`<button type="button" class="small" aria-label=${named('history_resume')} title=${
+        ? html`<button type="button" class="small" id="${id}-resume" aria-labelledby="${id}-resume ${id}" title=${
           t('history_resume_means')
         } @click=${() => copy(this.panel, e.conversationId!)}>${t('history_resume')}</button>`
         : nothing
-    }<button type="button" class="small danger" aria-label=${named('history_delete')} @click=${() => this.forget(e)}>${
-      t('history_delete')
-    }</button></div></li>`
+    }<button type="button" class="small danger" id="${id}-delete" aria-labelledby="${id}-delete ${id}" @click=${() =>
+      this.forget(e)}>${t('history_delete')}</button></div></li>`
   }
 
   private troubleCard(troubles: Trouble[]): TemplateResult {

@@ -8,6 +8,9 @@ import type { Site } from '../chats/drivermessages.ts'
 import type { SiteProfile } from '../messages.ts'
 import { confirm } from './confirm.ts'
 
+/** Brings the whole field into sight. The browser itself looks after its caret only. */
+const shown = (event: Event): void => (event.target as HTMLElement).scrollIntoView({ block: 'nearest' })
+
 /** The user's changes of a site's profile: a JSON text, what it changes, and the way back. */
 class ProfileEditor extends AppPart {
   static override properties = reactive('site', 'profile', 'problem')
@@ -28,7 +31,7 @@ class ProfileEditor extends AppPart {
     return html`<div class="settings">
       <p class="dim">${this.t('profile_site_means', { chat: label })}</p>
       <div class="field"><label for="${id}-json">${this.t('profile_json')}</label>
-        <textarea id="${id}-json" class="mono" rows="8" spellcheck="false" dir="ltr" .value=${profile.own}
+        <textarea id="${id}-json" class="mono" rows="4" @focus=${shown} spellcheck="false" dir="ltr" .value=${profile.own}
           aria-invalid=${this.problem ? 'true' : nothing} aria-describedby="${id}-json-problem"
           placeholder='{ "version": 1, "layouts": [{ "name": "…", "input": ["…"] }] }'></textarea>
         ${fieldProblem(`${id}-json`, this.problem)}</div>

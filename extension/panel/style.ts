@@ -24,10 +24,10 @@ p, li, label, summary { overflow-wrap: anywhere; }
 :is([data-standing=connecting], [data-standing=paused]) { --_tone: var(--_wait); }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
 .places { border-block-end: 1px solid var(--_line); }
-.places [role=tablist] { display: grid; grid-template-columns: repeat(6, minmax(0, 1fr)); gap: 0; }
+.places [role=tablist] { display: grid; grid-template-columns: repeat(6, auto); gap: 0; }
 portolan-panel::part(tabs) { display: none; }
 .places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
-  padding: .35rem .2rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
+  padding: .35rem .1rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .places .icon { inline-size: 1.15rem; block-size: 1.15rem; }
 .places .count { color: var(--_ink); }
 
@@ -114,7 +114,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .log > li > :is(details, .row).facts { display: block; margin-block-start: .25rem; }
 .log > li > .row.facts { display: flex; }
 .answer { white-space: pre-wrap; font-size: .9rem; max-block-size: 20rem; overflow: auto; padding-block: .3rem; }
-.asked { max-block-size: 6em; overflow: hidden; white-space: pre-line; }
+.asked { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
 .changes { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); font-size: .84rem; }
 .changes del { color: var(--_bad); } .changes ins { color: var(--_good); text-decoration: none; }
 .log [data-outcome=ok] { --_tone: var(--_good); }
@@ -140,9 +140,10 @@ portolan-panel { min-inline-size: 0; background: none; }
 portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 
 @container panel (inline-size < 34rem) {
-  .places [role=tab] { flex-direction: column; font-size: .86rem; position: relative; }
+  .places [role=tab] { flex-direction: column; font-size: .8rem; position: relative; }
   .places .count { position: absolute; inset-block-start: 0; inset-inline-end: .35rem; }
 }
+@container panel (inline-size < 21rem) { .places [role=tab] { font-size: .7rem; } }
 @container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; }
 .stopbar, .foot .notices { padding-inline: .7rem; } .foot .away { margin-inline: .7rem; } }
 @container panel (inline-size >= 46rem) {

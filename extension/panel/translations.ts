@@ -161,7 +161,7 @@ export const en = {
   option_history_means: 'In this browser profile only.',
   history_off: 'Nothing new is kept. Questions and answers stay in this browser profile only.',
   history_on: 'Keep questions and answers',
-  history_search: 'Search questions and answers',
+  history_search: 'Search history',
   history_site: 'Chat',
   history_project: 'Project',
   history_all: 'All',

@@ -54,8 +54,7 @@ const pattern: Check = (value, at) => {
   const bad = text(300)(value, at)
   if (bad) return bad
   try {
-    new RegExp(value as string)
-    return undefined
+    return new RegExp(value as string) && undefined
   } catch {
     return `${at} is no regular expression`
   }
@@ -132,7 +131,7 @@ export function readOverride(json: string, shipped: SiteSpec): ProfileOverride {
   try {
     own = JSON.parse(json)
   } catch (e) {
-    throw new TypeError(`The profile is no JSON: ${(e as Error).message}`)
+    throw new TypeError(`The profile is no JSON: ${(e as Error).message}`, { cause: e })
   }
   const bad = override(own, '') ?? addresses(own as ProfileOverride, shipped) ??
     layouts(own as ProfileOverride, shipped)

@@ -153,7 +153,7 @@ const ar: Record<keyof typeof en, Message> = {
   option_history_means: 'في ملف المتصفح هذا فقط.',
   history_off: 'لا يُحفظ شيء جديد. تبقى الأسئلة والأجوبة في ملف تعريف هذا المتصفح فقط.',
   history_on: 'حفظ الأسئلة والأجوبة',
-  history_search: 'البحث في الأسئلة والأجوبة',
+  history_search: 'البحث في السجل',
   history_site: 'المحادثة',
   history_project: 'المشروع',
   history_all: 'الكل',
