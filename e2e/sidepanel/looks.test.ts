@@ -168,6 +168,7 @@ test('Tab reaches everything, with a focus that is seen and in sight', async () 
     await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!)
       .waitFor()
     await unfold(page)
+    if (tab === 'chats') await page.locator('portolan-profile-editor textarea').nth(1).waitFor() // one for each chat
     await page.mouse.click(2, 2)
     const want = await page.evaluate(() =>
       [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll<HTMLElement>(

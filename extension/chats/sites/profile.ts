@@ -54,7 +54,8 @@ const pattern: Check = (value, at) => {
   const bad = text(300)(value, at)
   if (bad) return bad
   try {
-    return new RegExp(value as string) && undefined
+    void new RegExp(value as string)
+    return undefined
   } catch {
     return `${at} is no regular expression`
   }
