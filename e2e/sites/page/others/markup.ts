@@ -31,8 +31,8 @@ const button = (attributes: Record<string, string>, stops: boolean) =>
     glyph(stops ? 'stop' : 'send'),
   )
 
-const bar = (attributes: Record<string, string>, ...children: Child[]) =>
-  h('div', { class: 'actions', ...attributes }, ...children)
+const bar = ({ class: more = '', ...attributes }: Record<string, string>, ...children: Child[]) =>
+  h('div', { class: `actions ${more}`, ...attributes }, ...children)
 
 /** A field whose text counts only after an input event, like a controlled one of React. */
 function textarea(attributes: Record<string, string>, { edited, entered }: Heard): Editor {
