@@ -50,10 +50,12 @@ type Bridge struct {
 	handler   http.Handler  // streamable HTTP
 	rate      *rate.Limiter // of HTTP requests
 
-	slots    chan struct{}  // sockets that are open
-	sockets  sync.WaitGroup // their handlers
-	attempts backoff
-	sessions sessions // calls under way, by client
+	slots     chan struct{}  // sockets that are open
+	sockets   sync.WaitGroup // their handlers
+	attempts  backoff
+	sessions  sessions  // calls under way, by client
+	instances instances // of clients with the same name
+	troubles  troubles  // written to Options.DebugDir
 
 	mu       sync.Mutex
 	links    map[string]*link                // by install id
@@ -74,6 +76,7 @@ func New(opts *Options) (*Bridge, error) {
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
 		watchers: make(map[*mcp.ServerSession]*watcher),
 	}
+	b.troubles.dir = b.opts.DebugDir
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)
@@ -218,12 +221,12 @@ func (b *Bridge) closeSessions() {
 // ServeClient serves one desktop client until its input or ctx ends. Each message is
 // one line. The command portolan bridge --stdio uses it, beside Serve.
 func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return b.serveClient(ctx, "", &mcp.IOTransport{Reader: in, Writer: out})
+	return b.serveClient(ctx, "", b.opts.Project, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
-func (b *Bridge) serveClient(ctx context.Context, profile string, t mcp.Transport) error {
+func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp.Transport) error {
 	r := newRelay(b, profile)
-	r.id = rand.Text()[:16]
+	r.id, r.project = rand.Text()[:16], ProjectName(project)
 	b.mu.Lock()
 	b.single[r] = true
 	b.mu.Unlock()
@@ -231,6 +234,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile string, t mcp.Transpor
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		delete(b.single, r)
+		b.instances.end(r.id)
 	}()
 	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.sessions.end(r.id) }}, nil)
 	if err != nil {

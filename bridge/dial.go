@@ -138,8 +138,8 @@ func (l *Local) Pair(ctx context.Context, t Terminal) (Pairing, error) {
 
 // Attach passes a desktop client's lines to the bridge unchanged, until either side
 // ends. The error is nil if the client or ctx ended.
-func (l *Local) Attach(ctx context.Context, profile string, in io.ReadCloser, out io.Writer) error {
-	if _, err := l.ask(ctx, localMessage{Type: "attach", Profile: profile}); err != nil {
+func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadCloser, out io.Writer) error {
+	if _, err := l.ask(ctx, localMessage{Type: "attach", Profile: profile, Project: project}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -4,6 +4,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -168,6 +169,11 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	l.offers = func() { b.offersChanged(l) }
 	l.watched = func(uri string) bool { return len(b.watching(l, uri)) > 0 }
 	l.updated = func(uri string) { b.updated(l, uri) }
+	l.trouble = func(params json.RawMessage) {
+		if err := b.troubles.keep(params); err != nil {
+			b.opts.Logger.Warn("a bundle about a chat was not written", "error", err)
+		}
+	}
 	l.again = func(ctx context.Context) { b.watchAgain(ctx, l, "") }
 	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
 	b.addLink(l)

@@ -48,6 +48,7 @@ type link struct {
 	updated func(uri string)      // called when a watched resource has changed; it may wait for clients
 	again   func(context.Context) // called once the first list of tools has arrived
 	allowed func() bool           // reports whether the profile is still paired
+	trouble func(json.RawMessage) // called with a bundle about a chat that failed
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
@@ -68,7 +69,7 @@ func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
 		changed: func() {}, offers: func() {}, allowed: func() bool { return true },
 		news: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
-		updated: func(string) {}, again: func(context.Context) {},
+		updated: func(string) {}, again: func(context.Context) {}, trouble: func(json.RawMessage) {},
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
 

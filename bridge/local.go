@@ -16,6 +16,7 @@ import (
 type localMessage struct {
 	Type      string        `json:"type"`
 	Profile   string        `json:"profile,omitempty"`
+	Project   string        `json:"project,omitempty"`
 	InstallID string        `json:"installId,omitempty"`
 	Who       *Pairing      `json:"who,omitempty"`
 	Code      string        `json:"code,omitempty"`
@@ -75,7 +76,7 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 		}
 		if m.Type == "attach" {
 			if sendLocal(ctx, c, localMessage{Type: "attached"}) == nil {
-				_ = b.serveClient(ctx, m.Profile, c)
+				_ = b.serveClient(ctx, m.Profile, m.Project, c)
 			}
 			return
 		}

@@ -21,7 +21,9 @@ type Options struct {
 	Discovery string // second address of the discovery answer; DiscoveryAddress if empty, none if "-"
 	Dir       string // where pairings are kept; portolan in os.UserConfigDir if empty
 	Ephemeral bool   // no pairings are kept; one token admits clients and extensions for this run
+	DebugDir  string // where bundles about failed and suspicious chats are written, the last 20; nowhere if empty
 	Profile   string // default browser profile of clients that name none: label or install id
+	Project   string // of the client of ServeClient, if it reports no roots
 
 	// Origins are the origins of pages that may use /mcp. Pages that the extension
 	// approves may use it too. Both need the token.

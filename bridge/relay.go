@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 
@@ -25,6 +26,7 @@ type relay struct {
 	bridge  *Bridge
 	profile string // as the client names it; empty if it does not
 	id      string // of its one client, if the transport has no session ids
+	project string // that its one client was started for
 	server  *mcp.Server
 }
 
@@ -40,6 +42,9 @@ func newRelay(b *Bridge, profile string) *relay {
 		SupportedProtocolVersions: versions,
 		SubscribeHandler:          r.subscribe,
 		UnsubscribeHandler:        r.unsubscribe,
+		RootsListChangedHandler: func(_ context.Context, req *mcp.RootsListChangedRequest) {
+			r.bridge.instances.rootsChanged(r.id + req.Session.ID())
+		},
 	})
 	r.server.AddReceivingMiddleware(r.receive)
 	return r
@@ -142,7 +147,7 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 		return toolError("The browser extension is reconnecting; the call was not sent. Try again.")
 	}
 	defer l.finish(f)
-	params, err := r.forExtension(req.Session, req.Params, f.id)
+	params, err := r.forExtension(ctx, req.Session, req.Params, req.Extra, f.id)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +209,7 @@ func (r *relay) ask(ctx context.Context, method string, req mcp.Request) (mcp.Re
 		return refused(err)
 	}
 	defer l.finish(f)
-	params, err := r.forExtension(session, given, f.id)
+	params, err := r.forExtension(ctx, session, given, req.GetExtra(), f.id)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +233,9 @@ var emptyLists = map[string]string{
 
 // forExtension returns the parameters of a request, with the tags in _meta that the
 // extension sends back.
-func (r *relay) forExtension(session *mcp.ServerSession, given mcp.Params, id string) (json.RawMessage, error) {
+func (r *relay) forExtension(
+	ctx context.Context, session *mcp.ServerSession, given mcp.Params, extra *mcp.RequestExtra, id string,
+) (json.RawMessage, error) {
 	meta := maps.Clone(mcp.Meta(given.GetMeta()))
 	if meta == nil {
 		meta = make(mcp.Meta)
@@ -238,11 +245,25 @@ func (r *relay) forExtension(session *mcp.ServerSession, given mcp.Params, id st
 		sum := sha256.Sum256([]byte(id))
 		who["id"] = hex.EncodeToString(sum[:8])
 	}
+	name := ""
 	if p := session.InitializeParams(); p != nil {
-		who["samples"] = p.Capabilities != nil && p.Capabilities.Sampling != nil
-		if p.ClientInfo != nil {
-			who["name"], who["version"] = p.ClientInfo.Name, p.ClientInfo.Version
+		if p.Capabilities != nil && p.Capabilities.Sampling != nil {
+			who["samples"] = true
 		}
+		if p.ClientInfo != nil {
+			name = p.ClientInfo.Name
+			who["name"], who["version"] = name, p.ClientInfo.Version
+		}
+	}
+	var header http.Header
+	if extra != nil {
+		header = extra.Header
+	}
+	key := r.id + session.ID()
+	project := r.projectOf(ctx, key, session, header)
+	who["instance"] = r.bridge.instances.number(key, name, project, r.id != "")
+	if project != "" {
+		who["project"] = project
 	}
 	meta["progressToken"], meta[rawmsg.MetaCall], meta[rawmsg.MetaClient] = id, id, who
 	text, err := json.Marshal(given)

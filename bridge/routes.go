@@ -89,6 +89,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	if req.Method == http.MethodDelete {
 		b.sessions.end(req.Header.Get("Mcp-Session-Id"))
+		defer b.instances.end(req.Header.Get("Mcp-Session-Id"))
 	}
 	if req.Method == http.MethodPost {
 		body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, socket.DefaultFrame))
@@ -105,6 +106,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
+	defer b.instances.during(req.Header.Get("Mcp-Session-Id"))()
 	b.handler.ServeHTTP(w, req)
 }
 

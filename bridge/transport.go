@@ -101,6 +101,8 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		if json.Unmarshal(m.Params, &p) == nil {
 			l.queueUpdate(p.URI)
 		}
+	case "notifications/portolan/trouble":
+		l.spawn(func() { l.trouble(m.Params) })
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`

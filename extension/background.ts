@@ -8,11 +8,13 @@ import { Approvals } from './calls/approvals.ts'
 import { Clients } from './calls/clients.ts'
 import { failure, Performer } from './calls/perform.ts'
 import { Questions } from './calls/questions.ts'
+import { aliasesOf } from './chats/aliases.ts'
 import { Chats } from './chats/chats.ts'
 import { Comparisons } from './chats/compare.ts'
 import { compareTools } from './chats/comparetools.ts'
 import { StartedCalls } from './chats/started.ts'
 import { chatTools } from './chats/tools.ts'
+import { troubleFile } from './chats/troubles.ts'
 import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
 import { ToolModule } from './link/module.ts'
@@ -45,7 +47,10 @@ const settings = new Settings(() => {
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
-const chats = new Chats(() => settings.options, changed)
+const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble) => {
+  const params = { name: `${trouble.site}-${trouble.at.replace(/\W/g, '-')}`, file: troubleFile(trouble) }
+  link.notify('notifications/portolan/trouble', params)
+})
 const results = new LargeResults()
 const comparisons = new Comparisons(chats, changed)
 const questions = new Questions(changed, () => publisher.isSeen)
@@ -72,19 +77,18 @@ type Source = State['tools'][number]['source']
 type ToolList = Map<string, { tool: Tool; source: Source }>
 let toolList: ToolList | undefined
 
-function allChatTools(aliases: boolean): Tool[] {
-  const tools = [...chatTools(chats, aliases), ...compareTools(comparisons, chats.enabled)]
-  return [...tools, ...started.tools(tools)]
-}
-
 function offeredTools(): ToolList {
   if (toolList) return toolList
   const { options } = settings
+  const direct = [...chatTools(chats), ...compareTools(comparisons, chats.enabled)]
+  const ofChats = [...direct, ...started.tools(direct)]
+  const ofTabs = options.pages ? tabTools : []
   const bySource: [Source, Tool[]][] = [
     ['registry', options.publishRegistry ? registry.tools : []],
     // A later tool wins its name, so a server's tool never replaces one of ours.
-    ['chats', allChatTools(options.aliases)],
-    ['tabs', options.pages ? tabTools : []],
+    ['chats', options.aliases ? aliasesOf([...ofChats, ...ofTabs], chats.enabled) : []],
+    ['chats', ofChats],
+    ['tabs', ofTabs],
     ['bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []],
   ]
   if (bySource.some(([, tools]) => tools.length)) bySource.push(['chats', [results.tool]])
@@ -113,7 +117,7 @@ async function runningModule(): Promise<ToolModule> {
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
-      const client = clients.seen(call.client)
+      const client = clients.seen(call.client, link.pairing)
       const reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'> = {
         progress: (progress, total, message) => caller.progress({ progress, total, message }),
         elicit: (params) => caller.ask('elicitation/create', params),
@@ -259,10 +263,18 @@ const publisher = new StatePublisher(
       settings.set(patch)
       if (patch.publishRegistry !== undefined) void followRegistry()
     },
+    profile: ({ site }) => chats.profiles.view(site),
+    setProfile: ({ site, json }) => {
+      chats.profiles.use(site, json)
+      return chats.profiles.view(site)
+    },
     approve: ({ id, answer }) => approvals.decide(id, answer),
     answerQuestion: ({ id, answer }) => questions.answer(id, answer),
     setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-    forgetClient: ({ client }) => clients.forget(client),
+    forgetClient: ({ client }) => {
+      clients.forget(client)
+      chats.conversations.forget(client)
+    },
     approveOrigin: ({ origin, approved }) => {
       settings.approve(origin, approved)
       notifyOrigins()
@@ -286,10 +298,14 @@ const publisher = new StatePublisher(
     resumeRun: ({ id }) => chats.resume(id),
     handOver: ({ id }) => chats.handOver(id),
     showRun: ({ id }) => chats.show(id),
-    debugBundle: () => debugBundle(state(), chats.history.failures),
-    exportHistory: () => chats.history.lines(),
+    debugBundle: () => debugBundle(state(), chats.troubles.value),
+    history: (query) => chats.history.page(query),
+    exportHistory: ({ after }) => chats.history.lines(after),
+    deleteHistory: ({ id }) => chats.history.remove(id),
     clearHistory: () => chats.history.clear(),
     clearComparisons: () => comparisons.clear(),
+    troubles: () =>
+      chats.troubles.value.map((t) => ({ id: t.id, at: t.at, site: t.site, code: t.code, file: troubleFile(t) })),
   },
   state,
   () => questions.cancel(),

@@ -4,7 +4,8 @@
  */
 import type { ElicitationAnswer, Flag } from '../wasm/js/shared/types.ts'
 import type { ServerQuestion } from './tools/tool.ts'
-import type { FailureCode, Mode, Phase, Site } from './chats/drivermessages.ts'
+import type { ProfileChange } from './chats/sites/profile.ts'
+import type { FailureCode, Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
 /** A port of this name carries the messages of connectRegistry. */
@@ -27,6 +28,10 @@ export interface Requests {
   /** The page requests the host permission before. */
   setChat(p: { site: Site; patch: Partial<ChatSettings> }): void
   setOptions(p: Partial<Options>): void
+  /** Returns a site's profile: selectors and addresses. */
+  profile(p: { site: Site }): SiteProfile
+  /** Uses changes of a site's profile, as JSON text; an empty text resets it. Fails if it cannot be used. */
+  setProfile(p: { site: Site; json: string }): SiteProfile
   /** Decides about a call in `state.approvals`. `always` and `never` hold for that client and tool. */
   approve(p: { id: string; answer: 'once' | 'always' | 'deny' | 'never' }): void
   /** Answers a question of a server in `state.questions`. */
@@ -48,11 +53,16 @@ export interface Requests {
   showRun(p: { id: string }): void
   /** Returns a redacted debug bundle as JSON text. */
   debugBundle(p: {}): string
-  /** Returns the history as JSON lines. It is empty unless the user switched it on. */
-  exportHistory(p: {}): string
+  /** Returns entries of the history, newest first. It is empty unless the user switched it on. */
+  history(p: HistoryQuery): HistoryPage
+  /** Returns a part of the history as JSON lines, and the `after` of the next part. */
+  exportHistory(p: { after?: number }): { lines: string; next: number | null }
+  deleteHistory(p: { id: number }): void
   clearHistory(p: {}): void
   /** Forgets the comparisons that have ended. */
   clearComparisons(p: {}): void
+  /** Returns the kept bundles about failed runs and suspicious answers, the oldest first, each as a file. */
+  troubles(p: {}): { id: string; at: string; site: Site; code: string; file: string }[]
 }
 export type Method = keyof Requests
 
@@ -121,6 +131,70 @@ export interface Chat extends ChatSettings, Tally {
   granted: boolean
   waiting: number
   usedThisHour: number
+  /** The user changed its profile. */
+  ownProfile: boolean
+}
+
+/** A site's profile as JSON texts, and how the one in use differs from the shipped one. */
+export interface SiteProfile {
+  shipped: string
+  /** The user's changes. Empty if there are none. */
+  own: string
+  changes: ProfileChange[]
+}
+
+/** A prompt to a site, and its answer. */
+export interface HistoryEntry {
+  id: number
+  /** ISO 8601. */
+  ts: string
+  project?: string
+  clientName: string
+  site: Site
+  question: string
+  answer: string
+  /** A list shows only the beginning of the answer. */
+  cut?: boolean
+  url: string
+  conversationId: string | null
+  /** In ms. */
+  timings: Record<string, number>
+  model: string | null
+  /** `ok`, or the code of the failure. */
+  outcome: string
+  flags: string[]
+}
+
+export interface HistoryQuery {
+  /** Words that all occur in question, answer, address, project or client. */
+  text?: string
+  site?: Site
+  project?: string
+  /** Only entries with a lower id. */
+  before?: number
+  /** 50 if not given. */
+  limit?: number
+}
+
+export interface HistoryPage {
+  entries: HistoryEntry[]
+  /** There are older ones. */
+  more: boolean
+  /** All projects in the history. */
+  projects: string[]
+}
+
+/** A bundle about a failed run or a suspicious answer. Its texts are lengths, unless the user allows them. */
+export interface Trouble {
+  id: string
+  /** ISO 8601. */
+  at: string
+  site: Site
+  code: string
+  details: Record<string, unknown>
+  debug?: PageDebug
+  question: string
+  answer?: string
 }
 
 /** How prompts ended since the browser started (T25). Cancelled prompts are not counted. */
@@ -182,12 +256,28 @@ export interface Options {
   publishRegistry: boolean
   /** Brings a driven tab to the front. Off by default. */
   focus: boolean
-  /** Without a conversationId, continues the client's last conversation. By default a prompt opens a new chat. */
-  reuseChats: boolean
+  /**
+   * Without a conversationId, a prompt continues the client's last conversation with the site: never, that of its
+   * current project (if it has one), or that of any project.
+   */
+  reuse: 'off' | 'project' | 'client'
   /** Keeps questions and answers, in this profile only. Off by default. */
   history: boolean
   /** How many days they are kept. */
   historyDays: number
+  /** Keeps the words of people and chats in bundles about trouble. Off by default. */
+  debugTexts: boolean
+}
+
+/** What the bridge says of the client of a call. Name, version and project are the client's own claims. */
+export interface ClientClaim {
+  id?: string
+  name?: string
+  version?: string
+  instance?: string
+  project?: string
+  /** Its model can be asked (sampling). */
+  samples?: boolean
 }
 
 export type Grant = 'allow' | 'ask' | 'deny'
@@ -195,6 +285,8 @@ export interface ClientView {
   key: string
   name: string
   version?: string
+  /** Where it last called from. */
+  project?: string
   lastSeen: number
   grants: Record<string, Grant>
 }

@@ -7,9 +7,10 @@ const initial: Options = {
   pages: false,
   publishRegistry: true,
   focus: false,
-  reuseChats: false,
+  reuse: 'project',
   history: false,
   historyDays: 30,
+  debugTexts: false,
 }
 const mostOrigins = 100
 
@@ -49,6 +50,7 @@ export class Settings {
   set(patch: Partial<Options>): void {
     const known = Object.entries(patch).filter(([name]) => name in initial)
     const next = { ...this.options, ...Object.fromEntries(known) }
+    if (!['off', 'project', 'client'].includes(next.reuse)) next.reuse = initial.reuse
     next.historyDays = Math.min(365, Math.max(1, Math.round(next.historyDays) || initial.historyDays))
     void this.stored.options.set(next)
   }

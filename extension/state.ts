@@ -1,5 +1,5 @@
 import { showBadge, type Port } from './browser.ts'
-import type { FromBackground, Method, Requests, State, ToBackground } from './messages.ts'
+import type { FromBackground, Method, Requests, State, ToBackground, Trouble } from './messages.ts'
 
 type Handlers = {
   [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>>
@@ -96,7 +96,7 @@ function badgeOf({ stopped, approvals, questions, runs, chats, link }: State): [
  * Returns a report of a fault as JSON text. It has no prompts, answers, labels, titles, addresses of pages, or names of
  * clients.
  */
-export function debugBundle(state: State, failures: readonly unknown[]): string {
+export function debugBundle(state: State, troubles: readonly Trouble[]): string {
   const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
   const chatFields = [
     'enabled',
@@ -123,7 +123,7 @@ export function debugBundle(state: State, failures: readonly unknown[]): string 
     runs: runs.map((run) => pick(run, ['site', 'phase', 'mode'])),
     tools: counts,
     activity: activity.slice(-100).map((a) => pick(a, ['at', 'kind', 'outcome', 'code', 'durationMs', 'site'])),
-    troubles: failures,
+    troubles: troubles.map((t) => pick(t, ['at', 'site', 'code', 'details'])),
   }
   return JSON.stringify(bundle, null, 2)
 }

@@ -20,8 +20,9 @@ const (
 	// elicitation/create, sampling/createMessage and notifications/message.
 	MetaCall = "portolan/call"
 	// MetaClient describes the desktop client of a call: {"id", "name", "version",
-	// "samples"}. The id stands for the client's session at the bridge. "samples" says
-	// that its model can be asked.
+	// "samples", "instance", "project"}. The id stands for the client's session at the
+	// bridge. "samples" says that its model can be asked. The instance tells clients of
+	// the same name apart, and outlives the session.
 	MetaClient = "portolan/client"
 )
 

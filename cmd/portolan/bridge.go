@@ -20,8 +20,10 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Option
 	opts := new(bridge.Options)
 	flags.StringVar(&opts.Address, "listen", bridge.DefaultAddress, "")
 	flags.StringVar(&opts.Profile, "profile", "", "")
+	flags.StringVar(&opts.Project, "project", startProject(), "")
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
 	flags.StringVar(&opts.Dir, "dir", "", "")
+	flags.StringVar(&opts.DebugDir, "debug-dir", "", "")
 	listFlag(flags, &opts.Origins, "origin")
 	rest, err := parse(flags, args)
 	switch {
@@ -33,6 +35,19 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Option
 		return nil, nil, fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
 	}
 	return opts, rest, loopbackOnly(opts.Address)
+}
+
+// startProject returns the project of a stdio client by where it was started: $PORTOLAN_PROJECT,
+// else the folder's name. The home folder is no project.
+func startProject() string {
+	if project := os.Getenv("PORTOLAN_PROJECT"); project != "" {
+		return project
+	}
+	folder, err := os.Getwd()
+	if home, _ := os.UserHomeDir(); err != nil || folder == home {
+		return ""
+	}
+	return bridge.ProjectName(folder)
 }
 
 // bridgeCommand runs the local bridge, or one of its subcommands.
@@ -122,7 +137,7 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 		}
 		return bounded(ctx, func(ctx context.Context) error {
 			defer other.Close()
-			return other.Attach(ctx, opts.Profile, stdin, stdout)
+			return other.Attach(ctx, opts.Profile, opts.Project, stdin, stdout)
 		})
 	case err != nil:
 		return err

@@ -11,9 +11,10 @@
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
-//	portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
+//	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
 //	portolan bridge pair|clients|token
 //	portolan bridge revoke INSTALL-ID
+//	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
 //	portolan help [COMMAND]
 //	portolan version
 //
@@ -48,9 +49,10 @@ const usage = `usage:
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
   portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
-  portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
+  portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
   portolan bridge pair|clients|token
   portolan bridge revoke INSTALL-ID
+  portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
   portolan help [COMMAND]
   portolan version
 
@@ -73,7 +75,7 @@ type command func(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 var commands = map[string]command{
 	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt,
-	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand,
+	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "chats": chats,
 }
 
 // An exitCode is the exit code of a program that this one ran, and becomes its own.

@@ -37,7 +37,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
         prompt.replace(/\t| {2}/g, ' '),
       ])
       assert.deepEqual([answer.layout, answer.confidence, answer.truncated], [on.layout, 'high', false])
-      assert.deepEqual(answer.evidence, ['stop gone', 'feedback buttons'])
+      assert.deepEqual(answer.evidence, ['stop gone', 'feedback buttons', `model: ${answer.model}`])
       assert.ok(answer.conversationId && answer.url.includes(answer.conversationId))
       assert.deepEqual(Object.keys(answer.timings), ['waitInputMs', 'inputMs', 'sendMs', 'waitResponseMs', 'totalMs'])
       assert.deepEqual(phases(outcome.messages).filter((p) => p !== 'answering'), [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FailureCode, FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
+import { loginPath } from '../sites/hosts.ts'
 import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, type On } from './site.ts'
 
 const sites = new Sites()
@@ -29,16 +30,31 @@ const rows: Row[] = [
     on: layouts,
     query: { loggedOut: 'guest' },
     code: 'LOGIN_REQUIRED',
-    says: /log in there/,
+    says: /^Login required: log in to/,
     sent: 0,
   },
-  { name: 'a log-in page', on: one, query: {}, code: 'LOGIN_REQUIRED', says: /log in there/, sent: 0 },
+  {
+    name: 'a log-in page',
+    on: one,
+    query: { loggedOut: 'wall' },
+    code: 'LOGIN_REQUIRED',
+    says: /^Login required: log in to/,
+    sent: 0,
+  },
+  {
+    name: 'T16: a log-in form that refused',
+    on: one,
+    query: { loggedOut: 'refused' },
+    code: 'AUTHENTICATION_FAILED',
+    says: /^Authentication failed: .* refused the log-in/,
+    sent: 0,
+  },
   {
     name: 'the session expires',
     on: layouts,
     mark: '[[expire]]',
     code: 'SESSION_EXPIRED',
-    says: /log in there again/,
+    says: /^Session expired: log in to .* again/,
     sent: 1,
   },
   { name: 'the usage limit', on: layouts, mark: '[[ratelimit]]', code: 'RATE_LIMITED', says: /wait until/, sent: 1 },
@@ -135,8 +151,9 @@ const rows: Row[] = [
     name: 'a model that the page does not have',
     on: [aistudio],
     order: { model: 'gemini-9' },
-    code: 'UNKNOWN',
-    says: /offers no model "gemini-9"/,
+    code: 'MODEL_UNAVAILABLE',
+    says:
+      /does not offer the model "gemini-9"\. Its page offers: gemini-2\.5-flash \(Gemini 2\.5 Flash\), .*gemini-1\.0-pro/,
     sent: 0,
   },
   {
@@ -150,9 +167,10 @@ const rows: Row[] = [
   {
     name: 'a model where there is none to choose',
     on: [article],
+    query: { noTestIds: true },
     order: { model: 'gpt-9' },
-    code: 'UNKNOWN',
-    says: /offers no model/,
+    code: 'MODEL_UNAVAILABLE',
+    says: /shows no list of models/,
     sent: 0,
   },
 ]
@@ -162,10 +180,10 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
     for (const on of some(row.on, nth)) {
       test(`${row.name}: ${row.code}, ${on.name}`, async () => {
         const about = token('fail')
-        const wall = row.name === 'a log-in page'
+        const wall = row.query?.loggedOut === 'wall' || row.query?.loggedOut === 'refused'
         const driven = await sites.open({
           ...on,
-          query: { ...on.query, ...row.query, ...(wall ? { loggedOut: 'wall' as const } : {}) },
+          query: { ...on.query, ...row.query },
           path: wall ? loginPath[on.site] : undefined,
           times: row.times,
         })
@@ -186,7 +204,10 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
         const [least, most] = [row.sent].flat() as [number, number?]
         const sent = sites.received(on.site, about).length
         assert.ok(sent >= least && sent <= (most ?? least), `sent ${sent} times`)
-        assert.equal(failure!.state!.layout, ['LAYOUT_UNKNOWN', 'LOGIN_REQUIRED'].includes(row.code) ? '' : on.layout)
+        assert.equal(
+          failure!.state!.layout,
+          ['LAYOUT_UNKNOWN', 'LOGIN_REQUIRED', 'AUTHENTICATION_FAILED'].includes(row.code) ? '' : on.layout,
+        )
         if (row.code === 'LAYOUT_UNKNOWN') assert.equal(failure!.health![on.layout]!.input, 0)
         assert.equal(await written(driven), '', 'nothing is left in the field')
         driven.close()
@@ -260,8 +281,6 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
     driven.close()
   })
 })
-
-const loginPath = { chatgpt: '/auth/login', gemini: '/signin', aistudio: '/welcome' }
 
 /** Returns the text in the page's field, whatever kind it is. */
 function written(driven: { page: import('playwright-core').Page }): Promise<string> {

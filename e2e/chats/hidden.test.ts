@@ -4,7 +4,7 @@ import type { CdpPage } from '../web/cdp.ts'
 import { RawChromium } from '../web/rawchromium.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
-import type { FromDriver, Order, Site } from '../../extension/chats/drivermessages.ts'
+import type { FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import { script } from './inpage.ts'
 import { plain, token } from './site.ts'
 
@@ -41,7 +41,7 @@ async function ticked(tab: CdpPage): Promise<FromDriver> {
   throw new Error(`no outcome; told: ${JSON.stringify(await tab.evaluate('told'))}`)
 }
 
-const urls: Record<Site, string> = {
+const urls = {
   chatgpt: 'https://chatgpt.com/?layout=turn-key',
   gemini: 'https://gemini.google.com/app',
   aistudio: 'https://aistudio.google.com/app/prompts/new_chat',

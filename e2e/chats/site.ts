@@ -30,6 +30,16 @@ export const gemini: On = { name: 'Gemini', site: 'gemini', query: {}, layout: '
 export const aistudio: On = { name: 'AI Studio', site: 'aistudio', query: {}, layout: 'chunk-editor' }
 export const layouts = [article, turnKey, gemini, aistudio]
 
+/** The sites of which one layout is known. Their tests are in others.test.ts. */
+export const others: On[] = [
+  { name: 'Claude', site: 'claude', query: {}, layout: 'streaming' },
+  { name: 'Perplexity', site: 'perplexity', query: {}, layout: 'lexical' },
+  { name: 'Grok', site: 'grok', query: {}, layout: 'tiptap' },
+  { name: 'DeepSeek', site: 'deepseek', query: {}, layout: 'ds-message' },
+  { name: 'Mistral', site: 'mistral', query: {}, layout: 'message-parts' },
+  { name: 'Copilot', site: 'copilot', query: {}, layout: 'messages' },
+]
+
 /** How often the plain prompt is sent. If it is set, every test runs on every layout and in every language. */
 export const runs = Number(process.env.DRIVER_RUNS ?? 2)
 export const thorough = process.env.DRIVER_RUNS !== undefined

@@ -1,35 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
-import type { SiteSpec } from '../../extension/chats/sites/site.ts'
 import type { FromDriver } from '../../extension/chats/drivermessages.ts'
+import { seen, selectors, watch } from './selectors.ts'
 import { layouts, right, plain, Sites, token } from './site.ts'
 
 const sites = new Sites()
-
-/** Returns every selector of a layout. */
-function selectors(profile: SiteSpec, layout: string): string[] {
-  const own = profile.layouts.find(({ name }) => name === layout)!
-  return [
-    ...own.present,
-    ...own.input,
-    ...own.send.selector,
-    ...own.stop.selector,
-    ...(own.turn?.selector ?? []),
-    ...own.userTurn,
-    ...own.userText,
-    ...own.answer,
-    ...own.answerText,
-    ...own.omit,
-    ...(own.thinking?.selector ?? []),
-    ...(own.skip?.selector ?? []),
-    ...own.end,
-    ...(own.scroller ?? []),
-    ...(own.model?.open ?? []),
-    ...(own.model ? [own.model.option.replace('{model}', 'gemini-2\\.5-flash')] : []),
-    ...(own.temperature ?? []),
-  ]
-}
 
 describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
   for (const on of layouts)
@@ -38,38 +14,17 @@ describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
       const unproven = new Set(wanted)
       for (const query of [on.query, ...(on.layout === 'article' ? [{ ...on.query, noTestIds: true }] : [])]) {
         const driven = await sites.open({ ...on, query })
-        await driven.page.evaluate((wanted) => {
-          const found = new Set<string>()
-          const roots = (root: ParentNode): ParentNode[] => [
-            root,
-            ...[...root.querySelectorAll('*')].flatMap((el) => el.shadowRoot ? roots(el.shadowRoot) : []),
-          ]
-          const search = (globalThis as unknown as { search: () => string[] }).search = () => {
-            const all = roots(document)
-            for (const selector of wanted)
-              if (
-                !found.has(selector) && all.some((root) => root.querySelector(selector.split('>>>').at(-1)!))
-              ) found.add(selector)
-            return [...found]
-          }
-          setInterval(search, 30)
-        }, wanted)
+        await watch(driven, wanted)
         const about = token('proof')
-        const { answer } = await driven.ask(
-          `[[markdown]] [[think ms=400 skip=1]] token:${about}`,
-          on.site === 'aistudio' ? { model: 'gemini-2.5-flash' } : {},
-        )
+        const { answer } = await driven.ask(`[[markdown]] [[think ms=400 skip=1]] token:${about}`)
         assert.equal(answer?.layout, on.layout)
-        if (on.site === 'aistudio') {
-          // The driver is too quick there for the search every 30 ms.
-          await driven.page.locator('ms-model-selector button').click()
-          await driven.page.waitForTimeout(300)
+        const picker = siteSpecs[on.site].layouts.find(({ name }) => name === on.layout)!.model!
+        const opener = driven.page.locator(picker.open[0]!)
+        if (await opener.count()) {
+          await opener.click()
+          await driven.page.locator(picker.option[0]!).first().waitFor()
         }
-        for (
-          const selector of await driven.page.evaluate(
-            () => (globalThis as unknown as { search: () => string[] }).search(), // the page as it is at the end, too
-          )
-        ) unproven.delete(selector)
+        for (const selector of await seen(driven)) unproven.delete(selector)
         driven.close()
       }
       assert.deepEqual([...unproven], [])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FromDriver } from '../../extension/chats/drivermessages.ts'
+import type { FromDriver, Site } from '../../extension/chats/drivermessages.ts'
 import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token } from './site.ts'
 import type { Driven } from './drivenpage.ts'
 
@@ -9,8 +9,12 @@ const sites = new Sites()
 const isInsert = (m: FromDriver): m is Extract<FromDriver, { type: 'insert' }> => m.type === 'insert'
 const isPaused = (m: FromDriver): m is Extract<FromDriver, { type: 'paused' }> => m.type === 'paused'
 
-const fieldOf = { chatgpt: '#prompt-textarea', gemini: '.ql-editor', aistudio: 'textarea[formcontrolname]' } as const
-const field = (driven: Driven) => driven.page.locator(fieldOf[driven.site])
+const fieldOf: Partial<Record<Site, string>> = {
+  chatgpt: '#prompt-textarea',
+  gemini: '.ql-editor',
+  aistudio: 'textarea[formcontrolname]',
+}
+const field = (driven: Driven) => driven.page.locator(fieldOf[driven.site]!)
 const submit = (driven: Driven) => driven.page.keyboard.press(driven.site === 'aistudio' ? 'Control+Enter' : 'Enter')
 const written = async (driven: Driven) =>
   driven.site === 'aistudio'
@@ -128,7 +132,7 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
       answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) &&
         answer!.answer.length < plain(about).length,
     )
-    assert.deepEqual(answer!.evidence, ['handed over by the person'])
+    assert.deepEqual(answer!.evidence, ['handed over by the person', 'model: gpt-5'])
     driven.close()
   })
 
@@ -224,15 +228,32 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
     ]])
   })
 
-  test('a preferred model that the page does not offer is left, and reported', async () => {
-    const about = token('preferred')
-    const { answer } = await sites.ask(aistudio, `token:${about}`, {
-      model: 'gemini-0.1-raft',
-      temperature: 0.35,
-      preferred: ['model', 'temperature'],
-    })
-    assert.ok(answer?.evidence.includes("model: the page's own"), JSON.stringify(answer))
-    assert.equal(sites.received('aistudio', about)[0]?.temperature, 0.35)
+  test('T2: a model is chosen by its name or its id, and the answer says which one wrote it', async () => {
+    for (
+      const [on, model, sent, said] of [
+        [article, 'gpt-5-thinking', 'GPT-5 Thinking', 'gpt-5-thinking'],
+        [layouts[1]!, 'gpt-4o', 'GPT-4o', 'GPT-4o'],
+        [gemini, 'Pro', 'Pro', 'Pro'],
+        [aistudio, 'Gemini 2.5 Flash', 'gemini-2.5-flash', 'Gemini 2.5 Flash'],
+      ] as const
+    ) {
+      const about = token('model')
+      const { answer, messages } = await sites.ask(on, `token:${about}`, { model })
+      assert.equal(sites.received(on.site, about)[0]?.model, sent, on.name)
+      assert.equal(answer?.model, said, on.name)
+      assert.ok(answer.evidence.includes(`model: ${said}`))
+      const offered = messages.flatMap((m) => m.type === 'models' ? [m.models] : [])
+      assert.ok(offered.length === 1 && offered[0]!.length >= 3, `${on.name}: ${JSON.stringify(offered)}`)
+    }
+  })
+
+  test("a page's models are read without a change, and its picker is closed again", async () => {
+    for (const on of [article, gemini, aistudio]) {
+      const about = token('models')
+      const { answer, messages } = await sites.ask(on, `token:${about}`, { readModels: true })
+      right({ answer, messages, failure: undefined }, plain(about))
+      assert.ok(messages.some((m) => m.type === 'models' && m.models.length >= 3), on.name)
+    }
   })
 
   test('a turn that the page removes while it streams is brought back, or kept as last read', async () => {

@@ -4,7 +4,7 @@ import { answer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import type { Locale } from '../sites/state.ts'
-import { sites, type TurnState, type Site } from '../../extension/chats/drivermessages.ts'
+import type { TurnState, Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // For tests of the chats through all parts: prompts, and the answers that must come back.
@@ -18,6 +18,8 @@ export interface Answered {
   confidence: string
   evidence: string[]
   truncated: boolean
+  model: string | null
+  flags: string[]
 }
 export interface Fault {
   text: string
@@ -32,7 +34,16 @@ export const hosts: Record<Site, string> = {
   chatgpt: 'https://chatgpt.com',
   gemini: 'https://gemini.google.com',
   aistudio: 'https://aistudio.google.com',
+  claude: 'https://claude.ai',
+  perplexity: 'https://www.perplexity.ai',
+  grok: 'https://grok.com',
+  deepseek: 'https://chat.deepseek.com',
+  mistral: 'https://chat.mistral.ai',
+  copilot: 'https://copilot.microsoft.com',
 }
+
+/** The sites whose stand-ins have all scenarios. The tests of the others are in `chat-others.test.ts`. */
+export const sites = ['chatgpt', 'gemini', 'aistudio'] as const
 
 export class Asking {
   readonly pages: Pages
@@ -46,16 +57,17 @@ export class Asking {
     this.client = client
   }
 
-  /** Switches all sites on, and connects a client over stdio. */
-  static async create(options: Parameters<typeof Rig.create>[0] = {}): Promise<Asking> {
+  /** Switches sites on, and connects a client over stdio. A prompt begins a new chat. */
+  static async create(options: Parameters<typeof Rig.create>[0] = {}, on: readonly Site[] = sites): Promise<Asking> {
     const pages = await startPages()
     try {
       const rig = await Rig.create({ granted: true, args: pages.flags, ...options })
       try {
         const client = await rig.bridge.stdioClient('desk')
-        for (const site of sites)
+        await rig.ask('setOptions', { reuse: 'off' })
+        for (const site of on)
           await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
-        await hasTool(client, 'chat_aistudio') // the last
+        await hasTool(client, `chat_${on.at(-1)}`)
         return new Asking(pages, rig, client)
       } catch (e) {
         await rig.close()

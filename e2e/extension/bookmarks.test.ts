@@ -206,17 +206,17 @@ test('removing asks the person, each time or for ever', async () => {
   assert.match((await call(desk, 'bookmark_remove_tree', { id: folder.id })).text, /does not let desk use/)
   assert.ok(await there(folder.id))
 
-  // Another client has no such grant. A client that gives up ends its question.
-  const other = await rig.bridge.stdioClient('other')
+  // Another client has no such grant, though it has the same name. A client that gives up ends its question.
+  const other = await rig.bridge.stdioClient('desk')
   await hasTool(other, 'bookmark_remove')
   const gives = new AbortController()
   const asked = call(other, 'bookmark_remove', { id: folder.id }, { signal: gives.signal })
-  await rig.until("the other client's question", (s) => s.approvals.some((a) => a.clientName === 'other'))
+  await rig.until("the other client's question", (s) => s.approvals.length === 1)
   gives.abort()
   await assert.rejects(asked)
   await rig.until('no question', (s) => !s.approvals.length)
   const { clients, activity } = await rig.state()
-  assert.deepEqual(clients.find((c) => c.key === 'desk')?.grants, {
+  assert.deepEqual(clients.find((c) => Object.keys(c.grants).length)?.grants, {
     bookmark_remove: 'allow',
     bookmark_remove_tree: 'deny',
   })
@@ -227,7 +227,8 @@ test('removing asks the person, each time or for ever', async () => {
 
 test('everything can be stopped, and go on', async () => {
   const { id } = await json('bookmark_add', { title: 'Sandbank', url: 'https://sandbank.example/' }) as Node
-  await rig.ask('setGrant', { client: 'desk', tool: 'bookmark_remove', grant: 'ask' })
+  const key = (await rig.state()).clients.find((c) => Object.keys(c.grants).length)!.key
+  await rig.ask('setGrant', { client: key, tool: 'bookmark_remove', grant: 'ask' })
   const asking = call(desk, 'bookmark_remove', { id })
   await rig.until('the question', (s) => s.approvals.length)
   await rig.ask('stop', {})

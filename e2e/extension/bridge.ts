@@ -38,9 +38,14 @@ export class TestBridge {
     return ['--listen', this.address, '--dir', this.folder, '--discovery', '-']
   }
 
+  /** Where it writes bundles about chats that failed. */
+  get debugFolder(): string {
+    return join(this.folder, 'debug')
+  }
+
   /** Starts it and waits until it listens. */
   async start(...args: string[]): Promise<void> {
-    const child = this.running = this.spawn(['bridge', ...this.flags, ...args])
+    const child = this.running = this.spawn(['bridge', ...this.flags, '--debug-dir', this.debugFolder, ...args])
     for (let i = 0; !await this.listens(); i++) {
       if (child.exitCode !== null || i > 200) throw new Error(`the bridge does not listen: ${this.log}`)
       await new Promise((resolve) => setTimeout(resolve, 25))
@@ -84,6 +89,18 @@ export class TestBridge {
     })
     await new Promise((resolve) => child.once('close', resolve))
     return text.trim()
+  }
+
+  /** Runs a command that uses this bridge, and returns its output and exit code. */
+  async command(...args: string[]): Promise<{ text: string; code: number | null }> {
+    const child = this.spawn([...args, ...this.flags])
+    let text = ''
+    for (const out of [child.stdout!, child.stderr!])
+      out.on('data', (chunk: Buffer) => {
+        text += chunk
+      })
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    return { text, code }
   }
 
   /** Returns a desktop MCP client that starts the bridge itself. */

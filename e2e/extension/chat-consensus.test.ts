@@ -2,10 +2,11 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
-import { Asking, hosts } from './asking.ts'
+import { Asking, hosts, sites } from './asking.ts'
 import { call, hasTool } from './rig.ts'
+
+type Site = (typeof sites)[number]
 
 // T36 through all parts: several chats answer one question, see each other's answers, and one of them compares them.
 // S9: calls that outlast their client's patience.

@@ -1,7 +1,6 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites } from '../../extension/chats/drivermessages.ts'
-import { Asking } from './asking.ts'
+import { Asking, sites } from './asking.ts'
 import { hasTool } from './rig.ts'
 
 // Chats in hidden tabs, without DevTools, which would make the tabs visible.

@@ -2,9 +2,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { PageState } from '../sites/serve.ts'
 import { locales } from '../sites/state.ts'
-import { sites } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
-import { Asking } from './asking.ts'
+import { Asking, sites } from './asking.ts'
 
 // Languages, and turns in the sites' layouts. The whole answer is compared.
 

@@ -1,8 +1,8 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/drivermessages.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
-import { Asking } from './asking.ts'
+import { Asking, sites } from './asking.ts'
 
 // Many prompts, one after another on each site: no wrong or stale answer, and the time of each.
 

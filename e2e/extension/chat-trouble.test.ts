@@ -1,8 +1,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
-import { Asking, type Fault } from './asking.ts'
+import { Asking, type Fault, sites } from './asking.ts'
 import { call } from './rig.ts'
 
 // Failures of the sites, and their results for clients.
@@ -10,7 +9,7 @@ import { call } from './rig.ts'
 /** Uses all tries of B26, which take minutes. */
 const thorough = soak
 
-const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
+const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Promise<void>>> = {
   chatgpt: {
     async 'a stop button that stays: tried again in new tabs, and nothing sent'(asking) {
       const { prompt } = asking.prompt('[[frozen kept=1]]')

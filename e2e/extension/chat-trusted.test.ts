@@ -1,7 +1,6 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites } from '../../extension/chats/drivermessages.ts'
-import { Asking } from './asking.ts'
+import { Asking, sites } from './asking.ts'
 import { call } from './rig.ts'
 
 // Fields that accept only trusted input.

@@ -4,7 +4,8 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CdpPage } from '../web/cdp.ts'
 import { soak } from '../web/soak.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { sites, type Site } from '../../extension/chats/drivermessages.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
+import { sites } from './asking.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // Chats through all parts: a real client, the real bridge, the real extension in
@@ -73,11 +74,12 @@ async function fails(
 
 test('chats are off at first, and a client gets CHAT_DISABLED', async () => {
   assert.ok(!(await desk.listTools()).tools.some((t) => t.name.startsWith('chat_')))
+  await rig.ask('setOptions', { reuse: 'off' })
   for (const site of sites)
     await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
   for (const client of [desk, http]) await hasTool(client, 'chat_aistudio') // the last
   const { tools } = await desk.listTools()
-  const names = tools.map((t) => t.name).filter((t) => /^(chat|ask)_/.test(t))
+  const names = tools.map((t) => t.name).filter((t) => /^(chat|ask|take)_/.test(t))
   assert.deepEqual(names.sort(), [
     'ask_chatgpt_gemini_web',
     'ask_chatgpt_web',
@@ -88,19 +90,74 @@ test('chats are off at first, and a client gets CHAT_DISABLED', async () => {
     'chat_compare',
     'chat_consensus',
     'chat_gemini',
+    'chat_history',
     'chat_result',
+    'chat_sessions',
     'chat_snapshot',
     'chat_start',
+    'take_cdp_snapshot',
   ])
-  const studio = tools.find((t) => t.name === 'chat_aistudio')!.inputSchema.properties as Record<
-    string,
-    { default?: unknown; maximum?: number; enum?: string[] }
-  >
-  assert.deepEqual([studio.temperature!.default, studio.temperature!.maximum, studio.model!.enum![0]], [
-    0.7,
-    1,
-    'gemini-2.5-flash',
+  const schema = (name: string) => tools.find((t) => t.name === name)!.inputSchema
+  const studio = schema('chat_aistudio').properties as Record<string, Record<string, unknown>>
+  assert.deepEqual([studio.temperature!.default, studio.temperature!.maximum], [0.7, 1])
+  assert.deepEqual([studio.model!.type, studio.model!.enum, studio.model!.default], ['string', undefined, undefined])
+  // B1: an alias takes what its tool takes.
+  const { prompt, ...others } = schema('chat_chatgpt').properties!
+  assert.deepEqual(schema('ask_chatgpt_web').properties, { ...others, question: prompt })
+  assert.deepEqual(schema('ask_chatgpt_web').required, ['question'])
+  assert.deepEqual(Object.keys(schema('ask_chatgpt_gemini_web').properties!).sort(), [
+    'question',
+    'services',
+    'timeoutSeconds',
   ])
+  assert.match(tools.find((t) => t.name === 'chat_all')!.description!, /^Recommended: /)
+})
+
+test('S12: the description of a model lists what the page last offered, and an unknown one gets the list', async () => {
+  await ask(desk, 'gemini')
+  for (const client of [desk, http]) {
+    for (let i = 0;; i++) {
+      const { tools } = await client.listTools()
+      const { model } = tools.find((t) => t.name === 'chat_gemini')!.inputSchema.properties as Record<
+        string,
+        { description: string }
+      >
+      if (/last offered: fast \(Fast\), thinking \(Thinking\), pro \(Pro\)$/.test(model!.description)) break
+      if (i > 200) throw new Error(model!.description)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  const r = await call(desk, 'chat_gemini', { prompt: fresh().prompt, model: 'gemini-9' })
+  assert.match(r.text, /does not offer the model "gemini-9"\. Its page offers: fast \(Fast\), .*\(MODEL_UNAVAILABLE\)$/)
+  assert.deepEqual((r.meta['portolan/error'] as { models: string[] }).models, [
+    'fast (Fast)',
+    'thinking (Thinking)',
+    'pro (Pro)',
+  ])
+  const pro = await ask(desk, 'gemini', '', { model: 'pro' })
+  assert.equal(pages.prompts('gemini').at(-1)!.model, 'Pro')
+  assert.ok(pro.evidence.includes('model: Pro'))
+})
+
+test('B1, B2: an alias passes the options on, and the timings have each part', async () => {
+  const { prompt, token } = fresh()
+  const r = await call(desk, 'ask_chatgpt_web', { question: prompt, model: 'gpt-4o', timeoutSeconds: 100 })
+  assert.ok(!r.error && r.text.includes(token), r.text)
+  assert.equal(pages.prompts('chatgpt').at(-1)!.model, 'GPT-4o')
+  const timings = r.structured.timings as Record<string, number>
+  assert.deepEqual(Object.keys(timings).sort(), [
+    'connectMs',
+    'inputMs',
+    'navigateMs',
+    'queueMs',
+    'sendMs',
+    'totalMs',
+    'waitInputMs',
+    'waitResponseMs',
+  ])
+  const { totalMs, ...parts } = timings
+  const sum = Object.values(parts).reduce((a, b) => a + b)
+  assert.ok(sum <= totalMs! + 10 && sum > totalMs! * 0.6, JSON.stringify(timings))
 })
 
 test('each site answers, over stdio and over HTTP', async () => {

@@ -6,7 +6,7 @@ import {
   type ToBackground,
 } from '../../extension/messages.ts'
 import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
-import { states } from './state.ts'
+import { historyOf, profile, states, troubles } from './state.ts'
 
 /** What a page's port and the background's are, over a MessageChannel. */
 interface End {
@@ -51,6 +51,8 @@ export class Background {
   gone = false
   connections = 0
   registry: Registry | undefined
+  /** Ids of entries of the history that were deleted. */
+  private readonly forgotten = new Set<number>()
   private readonly pages = new Set<End>()
   private readonly others = new Set<End>()
 
@@ -117,11 +119,41 @@ export class Background {
     for (const page of this.pages) page.post({ state: this.state } satisfies FromBackground)
   }
 
+  /** What the request returns. */
+  private result(m: ToBackground): unknown {
+    switch (m.method) {
+      case 'debugBundle':
+        return '{}'
+      case 'exportHistory':
+        return { lines: '{"question":"?"}\n', next: m.params.after === 0 ? 7 : null }
+      case 'history':
+        return historyOf(this.state, m.params, this.forgotten)
+      case 'deleteHistory':
+        return void this.forgotten.add(m.params.id)
+      case 'clearHistory':
+        for (let id = 1; id < 10; id++) this.forgotten.add(id)
+        return undefined
+      case 'troubles':
+        return this.state.options.history ? troubles() : []
+      case 'profile':
+        return profile('')
+      case 'setProfile':
+        return profile(m.params.json)
+    }
+    return undefined
+  }
+
   private answer(page: End, m: ToBackground): void {
     this.asked.push(m)
     if (this.silent) return
     if (this.refusal) return page.post({ id: m.id, error: this.refusal } satisfies FromBackground)
-    const result = m.method === 'debugBundle' ? '{}' : m.method === 'exportHistory' ? '{"question":"?"}\n' : undefined
+    let result: unknown
+    try {
+      result = this.result(m)
+    } catch (e) {
+      const error = { code: 'FAILED', message: (e as Error).message }
+      return page.post({ id: m.id, error } satisfies FromBackground)
+    }
     this.state = { ...this.state, ...changed(this.state, m) }
     this.tell()
     page.post({ id: m.id, result } satisfies FromBackground)

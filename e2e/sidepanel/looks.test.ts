@@ -36,11 +36,20 @@ const unfold = (page: Page) =>
 async function everywhere(page: Page, look: (where: string) => Promise<void>): Promise<void> {
   for (const state of Object.keys(states)) {
     await be(page, state)
-    const tabs = state === 'fresh' || state === 'busy' ? ['home', 'chats', 'activity'] : ['home']
+    const tabs = state === 'fresh' || state === 'busy'
+      ? ['home', 'chats', 'activity']
+      : state === 'used'
+      ? ['home', 'history']
+      : ['home']
     for (const tab of tabs) {
       await page.locator(`#tab-${tab}`).click()
       await page.locator(
-        { home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!,
+        {
+          home: 'portolan-profile',
+          chats: 'portolan-options',
+          activity: 'portolan-log .filters',
+          history: 'portolan-history .log',
+        }[tab]!,
       ).waitFor()
       if (tab === 'chats' && state === 'fresh') await page.getByRole('switch').first().click()
       await unfold(page)
@@ -159,10 +168,11 @@ test('Tab reaches everything, with a focus that is seen and in sight', async () 
     await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!)
       .waitFor()
     await unfold(page)
+    if (tab === 'chats') await page.locator('portolan-profile-editor textarea').nth(1).waitFor() // one for each chat
     await page.mouse.click(2, 2)
     const want = await page.evaluate(() =>
       [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll<HTMLElement>(
-        'button, input, select, summary, a[href], [tabindex="0"]',
+        'button, input, select, textarea, summary, a[href], [tabindex="0"]',
       )]
         .filter((e) =>
           e.tabIndex >= 0 && e.checkVisibility() && !(e instanceof HTMLInputElement && e.type === 'radio' && !e.checked)

@@ -72,6 +72,18 @@ await picture('chats', { state: 'fresh', tab: 'chats' }, async (page) => {
 await picture('servers', { state: 'used', tab: 'servers' }, async (page) => {
   await page.locator('portolan-panel .card').first().waitFor()
 })
+await picture('history', { state: 'used', tab: 'history' }, async (page) => {
+  await page.locator('portolan-history .log').waitFor()
+  await page.getByText('Answer', { exact: true }).first().click()
+})
+await picture('history-off', { state: 'fresh', tab: 'history' })
+await picture('history-arabic', { state: 'used', tab: 'history', lang: 'ar' })
+await picture('profile', { state: 'used', tab: 'chats' }, async (page) => {
+  await page.getByText('Site profile').first().click()
+  await page.getByLabel('Your changes, as JSON').first().fill('{ "version": 1 }')
+  await page.locator('portolan-profile-editor').first().getByRole('button', { name: 'Save' }).click()
+  await page.getByText('layouts/article/send/selector').waitFor()
+})
 await picture('activity', { state: 'used', tab: 'activity' })
 await picture('wide', { state: 'asked', ...wide })
 await picture('wide-chats', { state: 'running', tab: 'chats', ...wide })

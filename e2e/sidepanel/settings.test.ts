@@ -135,12 +135,74 @@ flow('options are sent one by one, and show what holds when that fails', { state
   await days.fill('5')
   await days.press('Tab')
   await lastAsked(page, 'setOptions', { historyDays: 5 })
-  const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export history' }).click()
-  assert.equal((await saved).suggestedFilename(), 'portolan-history.jsonl')
-  await page.getByRole('button', { name: 'Clear history…' }).click()
-  await page.getByRole('button', { name: 'Clear them' }).click()
-  await page.getByText('The history is empty.').waitFor()
+  await page.getByLabel('Continues the client’s chat').click()
+  await lastAsked(page, 'setOptions', { reuse: 'client' })
+})
+
+flow(
+  'the history is filtered, searched, opened, resumed, deleted, exported and cleared',
+  { state: 'used' },
+  async (page) => {
+    await page.locator('#tab-history').click()
+    const rows = page.locator('portolan-history .log > li')
+    await rows.nth(4).waitFor()
+    await page.getByRole('button', { name: 'Show older' }).click()
+    await rows.nth(6).waitFor()
+    await lastAsked(page, 'history', { before: 5 })
+    await page.getByLabel('Search history').fill('harbours algarve')
+    await until(() => rows.count(), (n: number) => n === 1, 'one is found')
+    await page.getByText('Suspicious answer').waitFor()
+    await page.getByRole('button', { name: /^Open Which harbours/ }).click()
+    assert.deepEqual(await page.evaluate(() => window.standin.tabs), [
+      'https://www.perplexity.ai/search/which-harbours-x',
+    ])
+    await page.getByRole('button', { name: /^Resume Which harbours/ }).click()
+    await page.getByText('Copied').waitFor()
+    await page.getByLabel('Search history').fill('')
+    await page.getByLabel('Project').selectOption('portolan')
+    await until(() => rows.count(), (n: number) => n === 1, 'one of the project')
+    await lastAsked(page, 'history', { project: 'portolan' })
+    await page.getByLabel('Project').selectOption('')
+    await page.getByLabel('Chat', { exact: true }).selectOption('grok')
+    await page.getByText('Nothing matches.').waitFor()
+    await page.getByLabel('Chat', { exact: true }).selectOption('all')
+    await rows.nth(4).waitFor()
+    await page.getByRole('button', { name: /^Delete Compare these/ }).click()
+    await wasAsked(page, 'deleteHistory', [{ id: 9 }])
+    await until(() => rows.count(), (n: number) => n === 4, 'it is gone')
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export history' }).click()
+    assert.equal((await saved).suggestedFilename(), 'portolan-history.jsonl')
+    await wasAsked(page, 'exportHistory', [{ after: 0 }, { after: 7 }])
+    const bundle = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download SUSPICIOUS_ANSWER' }).click()
+    assert.match((await bundle).suggestedFilename(), /^perplexity-2.*\.json$/)
+    await page.getByRole('button', { name: 'Clear history…' }).click()
+    await page.getByRole('button', { name: 'Clear them' }).click()
+    await page.getByText('The history is empty.').waitFor()
+    await page.getByText('Questions and answers appear here').waitFor()
+  },
+)
+
+flow("a site's profile is changed, compared and reset", { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await page.getByText('Site profile').first().click()
+  const json = page.getByLabel('Your changes, as JSON').first()
+  await json.fill('not json')
+  const save = page.locator('portolan-profile-editor').first().getByRole('button', { name: 'Save' })
+  await save.click()
+  await page.getByText('The profile is no JSON').waitFor()
+  assert.equal(await json.getAttribute('aria-invalid'), 'true')
+  await json.fill('{"version":1}')
+  await save.click()
+  await page.getByText('layouts/article/send/selector').waitFor()
+  await wasAsked(page, 'setProfile', [{ site: 'chatgpt', json: 'not json' }, {
+    site: 'chatgpt',
+    json: '{"version":1}',
+  }])
+  await page.getByRole('button', { name: 'Reset…' }).click()
+  await page.getByRole('button', { name: 'Reset it' }).click()
+  await lastAsked(page, 'setProfile', { site: 'chatgpt', json: '' })
 })
 
 flow('runs are shown, cancelled, resumed and handed over', { state: 'running' }, async (page) => {

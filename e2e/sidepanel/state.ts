@@ -1,4 +1,15 @@
-import type { Activity, Approval, Chat, Comparison, Run, State } from '../../extension/messages.ts'
+import type {
+  Activity,
+  Approval,
+  Chat,
+  Comparison,
+  HistoryEntry,
+  HistoryPage,
+  HistoryQuery,
+  Run,
+  SiteProfile,
+  State,
+} from '../../extension/messages.ts'
 
 // States as the background would tell them, for the pages' looks and flows.
 
@@ -15,6 +26,7 @@ const chat = (label: string, host: string, more: Partial<Chat> = {}): Chat => ({
   granted: false,
   waiting: 0,
   usedThisHour: 0,
+  ownProfile: false,
   answered: 0,
   failed: 0,
   timedOut: 0,
@@ -33,6 +45,12 @@ export function fresh(): State {
       chatgpt: chat('ChatGPT', 'chatgpt.com'),
       gemini: chat('Gemini', 'gemini.google.com'),
       aistudio: chat('AI Studio', 'aistudio.google.com'),
+      claude: chat('Claude', 'claude.ai'),
+      perplexity: chat('Perplexity', 'www.perplexity.ai'),
+      grok: chat('Grok', 'grok.com'),
+      deepseek: chat('DeepSeek', 'chat.deepseek.com'),
+      mistral: chat('Mistral', 'chat.mistral.ai'),
+      copilot: chat('Copilot', 'copilot.microsoft.com'),
     },
     runs: [],
     comparisons: [],
@@ -43,9 +61,10 @@ export function fresh(): State {
       pages: false,
       publishRegistry: true,
       focus: false,
-      reuseChats: false,
+      reuse: 'project',
       history: false,
       historyDays: 30,
+      debugTexts: false,
     },
     clients: [],
     approvals: [],
@@ -64,6 +83,7 @@ export function used(now = Date.now()): State {
     install: { ...s.install, label: 'Chromium, Work' },
     link: { ...s.link, status: 'connected', since: now - 42 * minute },
     chats: {
+      ...s.chats,
       chatgpt: {
         ...s.chats.chatgpt,
         enabled: true,
@@ -80,7 +100,6 @@ export function used(now = Date.now()): State {
         mode: 'assist',
         usedThisHour: 1,
       },
-      aistudio: s.chats.aistudio,
     },
     permissions: {
       bookmarks: true,
@@ -317,4 +336,92 @@ export const states: Record<string, (now: number) => State> = {
     approvals: approvals(now),
     activity: activity(now, 500),
   }),
+}
+
+const entry = (id: number, ago: number, question: string, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  id,
+  ts: new Date(Date.now() - ago * minute).toISOString(),
+  clientName: 'Claude Desktop',
+  site: 'chatgpt',
+  question,
+  answer:
+    'An alarm every 30 seconds wakes it.\n\n- A port keeps it awake while it is open.\n- State belongs in storage.',
+  url: 'https://chatgpt.com/c/6f0c',
+  conversationId: '6f0c',
+  timings: { totalMs: 14_200 },
+  model: 'gpt-5',
+  outcome: 'ok',
+  flags: [],
+  ...more,
+})
+
+/** Returns what the background would of the history: nothing before it was switched on. */
+export function historyOf({ options }: State, query: HistoryQuery, forgotten: ReadonlySet<number>): HistoryPage {
+  const all = [
+    entry(9, 3, 'Compare these two ways to keep a service worker alive, and say which one you would choose and why.', {
+      project: 'portolan',
+    }),
+    entry(8, 55, 'Which harbours of the Algarve have a light that is visible for more than twenty nautical miles?', {
+      site: 'perplexity',
+      project: 'tide-tables',
+      url: 'https://www.perplexity.ai/search/which-harbours-x',
+      conversationId: 'which-harbours-x',
+      model: null,
+      flags: ['suspicious_answer'],
+    }),
+    entry(7, 200, 'Translate the release notes into Norwegian.', {
+      site: 'gemini',
+      clientName: 'mcp-inspector',
+      answer: '',
+      url: '',
+      conversationId: null,
+      model: null,
+      timings: {},
+      outcome: 'RATE_LIMITED',
+    }),
+    ...Array.from({ length: 4 }, (_, i) => entry(6 - i, 2000 + i * 900, `An older question, number ${6 - i}.`)),
+  ]
+  const words = (query.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const found = (options.history ? all : []).filter((e) =>
+    !forgotten.has(e.id) && (!query.site || e.site === query.site) && (!query.project || e.project === query.project) &&
+    (query.before === undefined || e.id < query.before) && words.every((w) => e.question.toLowerCase().includes(w))
+  )
+  return {
+    entries: found.slice(0, 5),
+    more: found.length > 5,
+    projects: options.history ? ['portolan', 'tide-tables'] : [],
+  }
+}
+
+export const troubles = () => [
+  {
+    id: 't1',
+    at: new Date(Date.now() - 200 * minute).toISOString(),
+    site: 'gemini',
+    code: 'RATE_LIMITED',
+    file: '{}\n',
+  },
+  {
+    id: 't2',
+    at: new Date(Date.now() - 55 * minute).toISOString(),
+    site: 'perplexity',
+    code: 'SUSPICIOUS_ANSWER',
+    file: '{}\n',
+  },
+]
+
+/** Returns what the background would after such changes of a profile. */
+export function profile(json: string): SiteProfile {
+  if (json && !json.startsWith('{')) throw new TypeError('The profile is no JSON: an unexpected token at position 0')
+  return {
+    shipped: '{ "version": 1 }',
+    own: json,
+    changes: json
+      ? [{
+        path: 'layouts/article/send/selector',
+        shipped: '["button[data-testid=\\"send-button\\"]"]',
+        own: '["button.send"]',
+      }]
+      : [],
+  }
 }

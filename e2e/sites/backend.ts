@@ -193,11 +193,12 @@ export class Backend {
   }
 
   #begin(title: string): StoredConversation {
-    const id = {
-      chatgpt: () => randomUUID(),
+    const ids: Partial<Record<Site, () => string>> = {
       gemini: () => randomBytes(8).toString('hex'),
       aistudio: () => `1${randomBytes(24).toString('base64url')}`,
-    }[this.#site]()
+      perplexity: () => `an-earlier-talk-${randomBytes(4).toString('hex')}.${randomBytes(8).toString('base64url')}`,
+    }
+    const id = ids[this.#site]?.() ?? randomUUID()
     const conversation = { id, title, turns: [] }
     this.#conversations.set(id, conversation)
     return conversation

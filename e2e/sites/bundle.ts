@@ -2,11 +2,14 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 
+/** The sites with a page of their own. The others share one. */
+const own = ['chatgpt', 'gemini', 'aistudio']
+
 /** Each site's page code, bundled in memory. */
 export async function bundlePages(): Promise<Record<Site, string>> {
   const result = await build({
     entryPoints: Object.fromEntries(
-      sites.map((site) => [site, fileURLToPath(new URL(`page/${site}/index.ts`, import.meta.url))]),
+      [...own, 'others'].map((page) => [page, fileURLToPath(new URL(`page/${page}/index.ts`, import.meta.url))]),
     ),
     bundle: true,
     write: false,
@@ -15,7 +18,9 @@ export async function bundlePages(): Promise<Record<Site, string>> {
     outdir: '/',
     logLevel: 'warning',
   })
-  return Object.fromEntries(
-    result.outputFiles.map((file) => [file.path.replace(/^.*[/\\]|\.js$/g, ''), file.text]),
-  ) as Record<Site, string>
+  const pages = new Map(result.outputFiles.map((file) => [file.path.replace(/^.*[/\\]|\.js$/g, ''), file.text]))
+  return Object.fromEntries(sites.map((site) => [site, pages.get(site) ?? pages.get('others')!])) as Record<
+    Site,
+    string
+  >
 }

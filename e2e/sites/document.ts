@@ -1,6 +1,16 @@
 import type { Boot } from './state.ts'
 
-const titles = { chatgpt: 'ChatGPT', gemini: 'Google Gemini', aistudio: 'New chat | Google AI Studio' }
+const titles: Record<Boot['site'], string> = {
+  chatgpt: 'ChatGPT',
+  gemini: 'Google Gemini',
+  aistudio: 'New chat | Google AI Studio',
+  claude: 'Claude',
+  perplexity: 'Perplexity',
+  grok: 'Grok',
+  deepseek: 'DeepSeek',
+  mistral: 'Le Chat',
+  copilot: 'Microsoft Copilot',
+}
 
 /** The document of a page. Its script makes the rest. */
 export function document(boot: Boot): string {

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { describe, test } from 'node:test'
 import { Chats } from './chats.ts'
 import { locales } from './state.ts'
-import { Person, sights, type Sight } from './person.ts'
+import { otherSights, Person, sights, type Sight } from './person.ts'
 import { words } from './page/words.ts'
 
 const chats = new Chats()
@@ -10,6 +10,24 @@ const chats = new Chats()
 // At the same time, because each chat has its own tokens.
 describe('a person', { concurrency: 2 }, () => {
   for (const [name, sight] of Object.entries(sights)) seen(name, sight)
+  for (const sight of otherSights) {
+    test(`${sight.site}: a person types several lines, sends by key and by button, and reads`, async () => {
+      const person = await Person.open(chats.context, sight)
+      const prompt = `Grüße an “token:${sight.site}-1”\n\n  two  spaces, 日本語 and 🧭`
+      await person.type(prompt)
+      await person.page.keyboard.press(sight.enter)
+      assert.match(await person.answer(), new RegExp(`ends with ${sight.site}-1\\.$`))
+      assert.equal(chats.pages.prompts(sight.site).at(-1)!.text, prompt)
+      assert.equal(await person.prompt(), prompt)
+      await person.type(`And now token:${sight.site}-2`)
+      await person.see('send').click()
+      assert.match(await person.answer(), new RegExp(`answer 2 .* ends with ${sight.site}-2\\.$`, 's'))
+      await person.page.reload()
+      await person.complete()
+      assert.equal(await person.see('user').count(), 2)
+      await person.leave()
+    })
+  }
 })
 
 function seen(name: string, sight: Sight): void {

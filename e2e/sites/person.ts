@@ -85,6 +85,75 @@ export const sights: Record<string, Sight> = {
   },
 }
 
+const other = (site: Site, field: string, send: string, stop: string, user: string, answer: string): Sight => ({
+  site,
+  state: {},
+  field,
+  newline: 'Shift+Enter',
+  enter: 'Enter',
+  send,
+  stop,
+  user,
+  answer,
+  end: '.actions',
+  skip: '.skip',
+  thought: '.thought',
+  trouble: '[role=alert]',
+})
+const proseMirror = '.ProseMirror[contenteditable=true]'
+
+/** The sites that share a page. */
+export const otherSights: Sight[] = [
+  other(
+    'claude',
+    proseMirror,
+    'button[aria-label="Send message"]',
+    'button[aria-label="Stop response"]',
+    '[data-testid=user-message]',
+    '[data-is-streaming] .font-claude-response',
+  ),
+  other(
+    'perplexity',
+    '#ask-input[data-lexical-editor=true]',
+    'button[aria-label=Submit]',
+    'button[aria-label="Stop generating response"]',
+    'h1',
+    '[id^=markdown-content-] .prose',
+  ),
+  other(
+    'grok',
+    proseMirror,
+    'button[type=submit]',
+    'button[aria-label="Stop model response"]',
+    '.items-end',
+    '.items-start .markdown',
+  ),
+  other(
+    'deepseek',
+    'textarea',
+    '.ds-button:has([d^="M8.3"])',
+    '.ds-button:has([d^="M2 4"])',
+    '[data-virtual-list-item-key] .ds-message',
+    '.ds-markdown',
+  ),
+  other(
+    'mistral',
+    proseMirror,
+    'button[type=submit]',
+    'button[aria-label="Stop generation"]',
+    '[data-message-author-role=user]',
+    '[data-message-part-type=answer]',
+  ),
+  other(
+    'copilot',
+    '#userInput',
+    '[data-testid=submit-button]',
+    '[data-testid=stop-button]',
+    '[data-content=user-message]',
+    '[data-content=ai-message] .text',
+  ),
+]
+
 /** A user at a page. */
 export class Person {
   readonly page: Page

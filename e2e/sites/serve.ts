@@ -44,11 +44,7 @@ type Response = ServerResponse | Http2ServerResponse
 
 export async function startPages(): Promise<Pages> {
   const [scripts, pair] = await Promise.all([bundlePages(), certificate()])
-  const backends: Record<Site, Backend> = {
-    chatgpt: new Backend('chatgpt'),
-    gemini: new Backend('gemini'),
-    aistudio: new Backend('aistudio'),
-  }
+  const backends = Object.fromEntries(sites.map((site) => [site, new Backend(site)])) as Record<Site, Backend>
   const answer = (req: Request, res: Response): void => {
     respond(req, res, backends, scripts).catch(() => reset(res))
   }
@@ -116,7 +112,8 @@ async function respond(
   if (url.pathname.startsWith('/icons/'))
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
-  if (state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
+  if ((state.loggedOut === 'wall' || state.loggedOut === 'refused') && url.pathname !== loginPath[site])
+    return redirect(res, loginPath[site] + url.search)
   const boot = backend.boot(conversationOf(site, url.pathname), state)
   if (!boot) return redirect(res, newChat[site] + url.search)
   send(res, 200, 'text/html; charset=utf-8', document(boot))

@@ -15,9 +15,9 @@ export interface PageState {
   noTestIds: boolean
   /**
    * `guest`: log-in buttons above a page that works. `wall`: only a log-in page, at its
-   * own address.
+   * own address. `refused`: that page, with the message that it refused what was entered.
    */
-  loggedOut: false | 'guest' | 'wall'
+  loggedOut: false | 'guest' | 'wall' | 'refused'
   /** An earlier conversation appears in place of a new chat, this many ms after the load. */
   old: number | false
   /**

@@ -1,10 +1,10 @@
-import type { ClientView, Grant } from '../messages.ts'
+import type { ClientClaim, ClientView, Grant } from '../messages.ts'
 import { Stored } from '../stored.ts'
 import type { Client } from '../tools/tool.ts'
 
 const most = 100
 
-/** The desktop clients that have called, by the name that they claim, with the user's grants. */
+/** The desktop clients that have called, with the user's grants. */
 export class Clients extends Stored<Record<string, ClientView>> {
   constructor(changed: () => void) {
     super('local', 'clients', {}, changed)
@@ -14,20 +14,28 @@ export class Clients extends Stored<Record<string, ClientView>> {
     return Object.values(this.value).sort((a, b) => b.lastSeen - a.lastSeen)
   }
 
-  /** Records the client of a call. */
-  seen(claim: { id?: string; name?: string; version?: string; samples?: boolean } | null | undefined): Client {
+  /** Reads the clients. Older versions told them apart by name only, so their grants may be another client's. */
+  override async load(): Promise<void> {
+    await super.load()
+    this.value = Object.fromEntries(Object.entries(this.value).filter(([key]) => key.includes('\n')))
+  }
+
+  /** Records the client of a call over the bridge of a pairing. */
+  seen(claim: ClientClaim | null | undefined, pairing: string): Client {
     const name = clean(claim?.name) || 'unnamed client'
     const version = clean(claim?.version) || undefined
-    const key = name
+    const project = clean(claim?.project) || undefined
+    const key = [pairing, name, clean(claim?.instance)].join('\n')
     const known = this.value[key]
     const now = Date.now()
-    if (!known || known.version !== version || now - known.lastSeen > 60_000) {
-      const next = { ...this.value, [key]: { grants: {}, ...known, key, name, version, lastSeen: now } }
+    const same = known && known.version === version && known.project === project
+    if (!same || now - known.lastSeen > 60_000) {
+      const next = { ...this.value, [key]: { grants: {}, ...known, key, name, version, project, lastSeen: now } }
       const oldest = this.list.slice(most - 1).filter((c) => !Object.keys(c.grants).length)
       for (const c of oldest) delete next[c.key]
       void this.set(next)
     }
-    return { id: clean(claim?.id), key, name, version, samples: claim?.samples === true }
+    return { id: clean(claim?.id), key, name, version, project, samples: claim?.samples === true }
   }
 
   grant(client: string, tool: string): Grant | undefined {

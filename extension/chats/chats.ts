@@ -3,13 +3,17 @@ import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
 import { loadAll } from '../stored.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { startRun, type DriverRun } from './driverport.ts'
-import { Conversations, History } from './history.ts'
+import { Conversations } from './conversations.ts'
+import { History } from './history.ts'
+import { Models } from './models.ts'
 import type { Answer, Order, TurnState } from './drivermessages.ts'
 import { Queue } from './queue.ts'
 import { siteSpecs } from './sites/index.ts'
 import { eachSite, sites, type Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
+import { Profiles } from './profiles.ts'
 import { ChatTabs } from './tabs.ts'
+import { Troubles } from './troubles.ts'
 
 /** How long a prompt may take, its time in the queue included, in seconds (B16). */
 export const longestRun = 480
@@ -20,6 +24,7 @@ const leastTime = 30_000
 /** A tool's prompt to a site. */
 export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' | 'preferred'> {
   site: Site
+  /** `new` begins a conversation. Without one, the user's setting decides. */
   conversationId?: string
   /** Begins a new conversation, and does not continue it with later prompts. */
   fresh?: boolean
@@ -38,6 +43,7 @@ interface ActiveRun {
   call: ToolCall
   progress: RunProgress
   view: Run
+  timings: { queueMs: number; navigateMs: number; connectMs: number }
   /** The phase behind a pause. */
   phase: Run['phase']
   paused: boolean
@@ -53,21 +59,33 @@ export class Chats {
   readonly tabs = new ChatTabs()
   readonly history: History
   readonly settings: SiteSettings
-  private readonly conversations = new Conversations()
+  readonly models: Models
+  readonly profiles: Profiles
+  readonly troubles: Troubles
+  readonly conversations = new Conversations()
   private readonly queues = eachSite(() => new Queue())
   private readonly active = new Map<string, ActiveRun>()
   private readonly options: () => Options
   private readonly changed: () => void
 
-  constructor(options: () => Options, changed: () => void) {
+  /** `offersChanged`: the tools' descriptions are different. `trouble`: a bundle was made. */
+  constructor(
+    options: () => Options,
+    changed: () => void,
+    offersChanged: () => void,
+    trouble: ConstructorParameters<typeof Troubles>[1],
+  ) {
     this.options = options
     this.changed = changed
     this.history = new History(options)
     this.settings = new SiteSettings(changed)
+    this.models = new Models(offersChanged)
+    this.profiles = new Profiles(offersChanged)
+    this.troubles = new Troubles(options, trouble)
   }
 
   load(): Promise<void> {
-    return loadAll([this.settings, this.conversations, this.tabs, this.history])
+    return loadAll([this.settings, this.conversations, this.tabs, this.models, this.profiles, this.troubles])
   }
 
   set(site: Site, patch: Partial<ChatSettings>): void {
@@ -83,7 +101,8 @@ export class Chats {
   get views(): Record<Site, Chat> {
     return eachSite((site) => {
       const { label, newChat, matches } = siteSpecs[site]
-      return { ...this.settings.view(site), label, newChat, matches, waiting: this.queues[site].waiting }
+      const ownProfile = this.profiles.value[site] !== undefined
+      return { ...this.settings.view(site), label, newChat, matches, ownProfile, waiting: this.queues[site].waiting }
     })
   }
 
@@ -139,11 +158,16 @@ export class Chats {
     }
     const control = new AbortController()
     const signal = AbortSignal.any([call.signal, control.signal])
-    const run: ActiveRun = { prompt, call, progress, view, phase: 'queued', paused: false, control, signal }
+    const timings = { queueMs: 0, navigateMs: 0, connectMs: 0 }
+    const run: ActiveRun = { prompt, call, progress, view, timings, phase: 'queued', paused: false, control, signal }
+    const asked = { client: call.client, site, question: prompt.prompt }
     this.active.set(view.id, run)
     this.changed()
     try {
-      const answer = await this.queues[site].add(() => this.attempts(run), {
+      const answered = await this.queues[site].add(() => {
+        timings.queueMs = Date.now() - now
+        return this.attempts(run)
+      }, {
         signal,
         deadline: view.deadline,
         moved: (ahead) => {
@@ -151,14 +175,18 @@ export class Chats {
           this.changed()
         },
       })
-      if (answer.conversationId && !prompt.fresh)
-        this.conversations.remember(call.client.key, site, answer.conversationId)
+      const { debug: _, ...answer } = answered
+      answer.timings = { ...timings, ...answer.timings, totalMs: Date.now() - now }
+      if (!prompt.fresh) this.conversations.remember(call.client, site, answer)
       this.settings.count(site)
-      this.history.add(call.client.key, site, prompt.prompt, answer)
+      if (answer.flags.length) this.troubles.suspicious(site, prompt.prompt, answered)
+      await this.history.answered(asked, answer).catch(notKept)
       return answer
     } catch (e) {
       this.settings.count(site, e)
-      this.history.failed(site, e)
+      this.troubles.failed(site, prompt.prompt, e)
+      await this.history.failed(asked, e).catch(notKept)
+      if (e instanceof ToolFault) delete e.details?.debug
       throw e
     } finally {
       this.active.delete(view.id)
@@ -168,11 +196,10 @@ export class Chats {
 
   /** Tries again in a new tab if the site is stuck, and in a new chat if the remembered conversation is gone. */
   private async attempts(run: ActiveRun): Promise<Answer> {
-    const { prompt: { site, conversationId, fresh }, call, progress, view } = run
-    const { label, conversationUrl, newChat } = siteSpecs[site]
-    let remembered = conversationId || fresh || !this.options().reuseChats
-      ? undefined
-      : this.conversations.last(call.client.key, site)
+    const { prompt: { site, conversationId: wanted, fresh }, call, progress, view } = run
+    const { label, conversationUrl, newChat } = this.profiles.of(site)
+    const conversationId = wanted === 'new' ? undefined : wanted
+    let remembered = wanted || fresh ? undefined : this.conversations.last(call.client, site, this.options().reuse)
     for (let attempt = 0;; attempt++) {
       const id = conversationId ?? remembered
       const url = id ? conversationUrl.replace('{id}', encodeURIComponent(id)) : newChat
@@ -198,14 +225,32 @@ export class Chats {
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
     const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode, deadline } } = run
     const { signal } = run
-    const spec = siteSpecs[site]
+    const spec = this.profiles.of(site)
+    const begun = Date.now()
     const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, deadline)
+    const opened = Date.now()
+    run.timings.navigateMs += opened - begun
     if (mode === 'assist' || this.options().focus) await showTab(tabId)
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     run.paused = false
     const continues = url !== spec.newChat
-    const order: Order = { id, prompt, mode, model, temperature, preferred, deadline, continues, trustedInput }
+    const readModels = mode === 'auto' && this.models.of(site).length === 0
+    const { debugTexts } = this.options()
+    const order: Order = {
+      id,
+      prompt,
+      mode,
+      model,
+      temperature,
+      preferred,
+      readModels,
+      debugTexts,
+      deadline,
+      continues,
+      trustedInput,
+    }
     run.driver = await startRun(tabId, order, spec, signal, {
+      models: (models) => this.models.offered(site, models),
       phase: (phase) => this.phase(run, phase),
       partial: (text) => progress.partial(text),
       paused: () => {
@@ -213,6 +258,7 @@ export class Chats {
         this.phase(run, 'paused')
       },
     })
+    run.timings.connectMs += Date.now() - opened
     return run.driver.answer.finally(() => this.tabs.leave(site))
   }
 
@@ -228,3 +274,5 @@ export class Chats {
     this.changed()
   }
 }
+
+const notKept = (e: unknown) => console.error('the history could not be kept', e)

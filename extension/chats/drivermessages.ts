@@ -14,11 +14,15 @@ export interface Order {
   id: string
   prompt: string
   mode: Mode
-  /** For AI Studio. Undefined keeps the page's own. */
+  /** As the page's picker names it, or its id there. Undefined keeps the page's own. */
   model?: string
   temperature?: number
   /** For these, a page without the setting keeps its own, and `evidence` says so. Otherwise the run fails. */
-  preferred?: ('model' | 'temperature')[]
+  preferred?: 'temperature'[]
+  /** Reads the models that the page offers, if it has a picker. */
+  readModels?: boolean
+  /** Allows the words of people and chats in `debug`. */
+  debugTexts?: boolean
   /** When the run must have ended, in ms since the epoch. */
   deadline: number
   /** The conversation continues: earlier answers are on the page. */
@@ -47,6 +51,8 @@ export type FromDriver =
   /** The answer so far, as Markdown; at most 64 KiB, cut at the front. */
   | { type: 'partial'; text: string }
   | { type: 'done'; answer: Answer }
+  /** The models that the page's picker offers. */
+  | { type: 'models'; models: string[] }
   | { type: 'failed'; failure: Failure }
   /** Asks for trusted input of text into the focused field. */
   | { type: 'insert'; text: string }
@@ -62,7 +68,10 @@ export interface Answer {
   answer: string
   url: string
   conversationId: string | null
-  /** In ms: waitInputMs, inputMs, sendMs, waitResponseMs, totalMs. */
+  /**
+   * In ms: queueMs (behind other prompts), navigateMs (the page loads), connectMs (the driver starts in it),
+   * waitInputMs, inputMs, sendMs, waitResponseMs, and totalMs for all of them. The driver has the last five.
+   */
   timings: Record<string, number>
   /** `high` when the site's own end marks were seen. */
   confidence: 'high' | 'medium' | 'low'
@@ -72,11 +81,23 @@ export interface Answer {
   layout: string
   /** The answer was cut. */
   truncated: boolean
+  /** The model that answered, as the page names it. Null if the page does not say. */
+  model: string | null
+  /** `suspicious_answer` (B29). */
+  flags: string[]
+  /** For suspicious answers. It is not part of a tool's result. */
+  debug?: PageDebug
 }
 
 /** Why a run failed. */
 export type FailureCode = Notice['code'] | PageCode | 'TIMEOUT' | 'PAUSED_BY_USER' | 'CANCELLED' | 'UNKNOWN'
-type PageCode = 'STUCK' | 'LAYOUT_UNKNOWN' | 'INPUT_NOT_APPLIED' | 'SEND_NOT_CONFIRMED' | 'TAB_CLOSED'
+type PageCode =
+  | 'MODEL_UNAVAILABLE'
+  | 'STUCK'
+  | 'LAYOUT_UNKNOWN'
+  | 'INPUT_NOT_APPLIED'
+  | 'SEND_NOT_CONFIRMED'
+  | 'TAB_CLOSED'
 
 export interface Failure {
   code: FailureCode
@@ -86,8 +107,24 @@ export interface Failure {
   state?: TurnState
   /** The number of matches by layout and selector. LAYOUT_UNKNOWN has it. */
   health?: Record<string, Record<string, number>>
+  /** For MODEL_UNAVAILABLE: the models that the page offers. */
+  models?: string[]
+  debug?: PageDebug
   /** For STUCK. `stop button`: an earlier answer never ended. The other kind is `no response`. */
   kind?: string
+}
+
+/** The state of the page in eight fields (B29). Texts are lengths, unless the order allows them. */
+export interface PageDebug {
+  debug_assistantMsgsCount: number
+  /** The user's turns. The name is that of the first site. */
+  debug_chatgptArticlesCount: number
+  debug_markdownsInLast: number
+  debug_lastAssistantInnerTextLen: number
+  debug_bodySnippet: string
+  debug_bodyLen: number
+  debug_pageUrl: string
+  debug_pageTitle: string
 }
 
 /** The driver's knowledge of a turn. */

@@ -15,6 +15,8 @@ export interface RunEvents {
   phase(phase: Phase): void
   partial(text: string): void
   paused(): void
+  /** The page offers these models. */
+  models(models: string[]): void
 }
 
 /** A run in a tab. `answer` settles once. */
@@ -57,6 +59,8 @@ export async function startRun(
         return events.partial(m.text)
       case 'paused':
         return events.paused()
+      case 'models':
+        return events.models(m.models)
       case 'done':
         return resolve(m.answer)
       case 'failed': {

@@ -1,113 +1,95 @@
-import { readStored, removeStored, writeStored } from '../browser.ts'
-import type { Options } from '../messages.ts'
-import { Stored } from '../stored.ts'
-import { ToolFault } from '../tools/tool.ts'
+import type { HistoryEntry, HistoryPage, HistoryQuery, Options } from '../messages.ts'
+import { ToolFault, type Client } from '../tools/tool.ts'
 import type { Answer, Site } from './drivermessages.ts'
+import { HistoryDb } from './historydb.ts'
 
-const mostConversations = 200
-const mostEntries = 500
-const mostText = 20_000
-const mostFailures = 20
+/** 10,000 entries, and 200 MiB of text. */
+const bounds = { entries: 10_000, units: 100 << 20 }
+const longestText = 1 << 20
 const day = 86_400_000
 
-/** Keeps each client's last conversation with a site (B27). */
-export class Conversations extends Stored<Record<string, string>> {
-  constructor() {
-    super('local', 'talks', {})
-  }
-
-  last(client: string, site: Site): string | undefined {
-    return this.value[`${site} ${client}`]
-  }
-
-  remember(client: string, site: Site, id: string): void {
-    const { [`${site} ${client}`]: _, ...rest } = this.value
-    const entries = [...Object.entries(rest), [`${site} ${client}`, id]]
-    void this.set(Object.fromEntries(entries.slice(-mostConversations)))
-  }
-}
-
-/** One line of B28's history.jsonl. The client takes the place of the project. */
-interface Entry extends Pick<Answer, 'answer' | 'url' | 'timings'> {
-  ts: string
-  client: string
-  provider: Site
+/** One prompt to a site. */
+export interface Asked {
+  client: Client
+  site: Site
   question: string
 }
 
-/** A failed run, without the prompt and the answer. */
-export interface FailedRun {
-  at: string
-  site: Site
-  code: string
-  details: unknown
-}
-
-/** Keeps questions and answers if the user wants them, and the last failures. Only the user can export them. */
+/** Keeps questions and answers if the user wants them (B28). */
 export class History {
-  readonly failures: FailedRun[] = []
-  private entries: Entry[] = []
+  private readonly db = new HistoryDb()
   private readonly options: () => Options
+  private cleaned = 0
 
   constructor(options: () => Options) {
     this.options = options
   }
 
-  async load(): Promise<void> {
-    this.entries = await readStored<Entry[]>('local', 'history') ?? []
-    this.dropOld()
+  get on(): boolean {
+    return this.options().history
   }
 
-  add(client: string, provider: Site, question: string, answered: Answer): void {
-    const { answer, url, timings, confidence, evidence, layout } = answered
-    if (suspicious(question, answer))
-      this.addFailure(provider, 'SUSPICIOUS_ANSWER', { length: answer.length, confidence, evidence, layout })
-    if (!this.options().history) return
-    this.entries.push({
+  async answered(asked: Asked, answer: Answer): Promise<void> {
+    const { answer: text, url, conversationId, timings, model } = answer
+    await this.add(asked, { answer: text, url, conversationId, timings, model, outcome: 'ok', flags: answer.flags })
+  }
+
+  /** Keeps a prompt that failed. A cancelled one is not kept. */
+  async failed(asked: Asked, e: unknown): Promise<void> {
+    const outcome = e instanceof ToolFault ? e.code : 'UNKNOWN'
+    if (outcome === 'CANCELLED') return
+    await this.add(asked, { answer: '', url: '', conversationId: null, timings: {}, model: null, outcome, flags: [] })
+  }
+
+  private async add(
+    { client, site, question }: Asked,
+    rest: Omit<HistoryEntry, 'id' | 'ts' | 'project' | 'clientName' | 'site' | 'question'>,
+  ): Promise<void> {
+    if (!this.on) return
+    await this.dropOld()
+    const texts = { question: question.slice(0, longestText), answer: rest.answer.slice(0, longestText) }
+    const entry = {
       ts: new Date().toISOString(),
-      client,
-      provider,
-      question: question.slice(0, mostText),
-      answer: answer.slice(0, mostText),
-      url,
-      timings,
-    })
-    this.dropOld()
-    void writeStored('local', 'history', this.entries).catch(() => {
-      this.entries.splice(0, this.entries.length / 2) // the browser's quota is reached
-    })
+      ...(client.project && { project: client.project }),
+      client: client.key,
+      clientName: client.name,
+      site,
+      ...rest,
+      ...texts,
+    }
+    await this.db.add({ ...entry, size: JSON.stringify(entry).length }, bounds)
   }
 
-  failed(site: Site, e: unknown): void {
-    if (e instanceof ToolFault && e.code !== 'CANCELLED') this.addFailure(site, e.code, e.details)
+  /** Returns entries, newest first. */
+  async page(query: HistoryQuery): Promise<HistoryPage> {
+    await this.dropOld()
+    return { ...await this.db.find(query), projects: await this.db.projects() }
   }
 
-  /** Returns the history as JSON lines. */
-  lines(): string {
-    this.dropOld()
-    return this.entries.map((e) => `${JSON.stringify(e)}\n`).join('')
+  /** Returns a client's own entries. */
+  async of(client: Client, query: HistoryQuery): Promise<HistoryEntry[]> {
+    await this.dropOld()
+    return (await this.db.find({ ...query, client: client.key })).entries
   }
 
-  async clear(): Promise<void> {
-    this.entries = []
-    await removeStored('local', 'history')
+  /** Returns a part of the history as JSON lines. */
+  async lines(after = 0): Promise<{ lines: string; next: number | null }> {
+    await this.dropOld()
+    return this.db.lines(after)
   }
 
-  private addFailure(site: Site, code: string, details: unknown): void {
-    this.failures.push({ at: new Date().toISOString(), site, code, details })
-    this.failures.splice(0, this.failures.length - mostFailures)
+  remove(id: number): Promise<void> {
+    return this.db.remove(id)
   }
 
-  private dropOld(): void {
-    const oldest = Date.now() - this.options().historyDays * day
-    this.entries = this.entries.filter((e) => Date.parse(e.ts) > oldest).slice(-mostEntries)
+  clear(): Promise<void> {
+    return this.db.clear()
   }
-}
 
-/** Reports an answer that is probably wrong: empty, only "ok", or without the digits that the question has (B29). */
-function suspicious(question: string, answer: string): boolean {
-  const plain = answer.trim().toLowerCase()
-  if (!plain) return true
-  if (question.trim().toUpperCase() === 'OK') return false
-  return plain === 'ok' || (/\d/.test(question) && !/\d/.test(answer))
+  /** Forgets what is older than the user wants, at most once a minute. */
+  private async dropOld(): Promise<void> {
+    if (Date.now() - this.cleaned < 60_000) return
+    this.cleaned = Date.now()
+    await this.db.removeBefore(new Date(Date.now() - this.options().historyDays * day).toISOString())
+  }
 }

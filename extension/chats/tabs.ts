@@ -120,10 +120,19 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
         why = e.message
       })
       if (now !== undefined && now !== before) return
-      if (elsewhere && tab.complete && Date.now() - begun > 3000) {
+      const left = elsewhere || (!tab.url && /cannot access|permission/i.test(why)) // a page we may not see
+      if (left && tab.complete && Date.now() - begun > 3000) {
+        // Google's page for a log-in that it refused.
+        if (/^https:\/\/accounts\.google\.com\/.*\/signin\/rejected/.test(tab.url)) {
+          throw new ToolFault(
+            'AUTHENTICATION_FAILED',
+            `Authentication failed: Google refused the log-in. Log in to ${label} in your own window, and try again.`,
+          )
+        }
         throw new ToolFault(
           'LOGIN_REQUIRED',
-          `${label} sent the browser to ${new URL(tab.url).host}. Log in there in your own window, and try again.`,
+          `Login required: ${label} sent the browser to ${tab.url ? new URL(tab.url).host : 'another site'}. ` +
+            'Log in there in your own window, and try again.',
         )
       }
       if (/error page/.test(why) && tab.complete)

@@ -2,14 +2,15 @@ import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/t
 import { longestRun, type Chats, type Prompt } from './chats.ts'
 import { snapshotOf } from './driverport.ts'
 import type { Answer } from './drivermessages.ts'
+import { historyTools } from './historytools.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 
 export const promptSchema = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
 const conversationId = {
   type: 'string',
-  pattern: '^[\\w-]{1,200}$',
-  description: 'Continues a conversation: the id from an earlier answer',
+  pattern: '^[\\w.-]{1,200}$',
+  description: 'Continues a conversation: the id from an earlier answer. "new" begins a conversation',
 }
 export const timeoutSchema = {
   type: 'integer',
@@ -18,7 +19,6 @@ export const timeoutSchema = {
   default: longestRun,
   description: 'How long it may take, its time in the queue included',
 }
-const models = ['gemini-2.5-flash', 'gemini-1.5-pro', 'gemini-1.5-flash', 'gemini-1.0-pro']
 
 export const object = (properties: object, required: string[]) => ({
   type: 'object',
@@ -36,6 +36,8 @@ const answerProperties = {
   confidence: { enum: ['high', 'medium', 'low'] },
   evidence: { type: 'array', items: { type: 'string' } },
   truncated: { type: 'boolean' },
+  model: { type: ['string', 'null'], description: 'The model that answered, as the page names it' },
+  flags: { type: 'array', items: { type: 'string' }, description: 'suspicious_answer: look at it before you use it' },
 }
 const answerSchema = { type: 'object', properties: answerProperties, required: Object.keys(answerProperties) }
 
@@ -46,14 +48,29 @@ const descriptions: Record<Site, string> = {
   chatgpt: 'Send a prompt to OpenAI ChatGPT and get a response',
   gemini: 'Send a prompt to Google Gemini AI and get a response',
   aistudio: 'Send a prompt to a Gemini model in Google AI Studio and get a response',
+  claude: 'Send a prompt to Anthropic Claude and get a response',
+  perplexity: 'Send a prompt to Perplexity, which searches the web, and get a response',
+  grok: 'Send a prompt to xAI Grok and get a response',
+  deepseek: 'Send a prompt to DeepSeek and get a response',
+  mistral: 'Send a prompt to Mistral Le Chat and get a response',
+  copilot: 'Send a prompt to Microsoft Copilot and get a response',
 }
 
 /** T2's parameters of single sites. */
 const parameters: Partial<Record<Site, Record<string, { default: unknown; [keyword: string]: unknown }>>> = {
   aistudio: {
     temperature: { type: 'number', minimum: 0, maximum: 1, default: 0.7 },
-    model: { type: 'string', enum: models, default: models[0] },
   },
+}
+
+/** Returns the parameter for a site's model, if its page lets one choose. */
+function modelParameter(chats: Chats, site: Site): object {
+  if (!chats.profiles.of(site).layouts.some((layout) => layout.model)) return {}
+  const offered = chats.models.of(site)
+  const list = offered.length
+    ? `Its page last offered: ${offered.join(', ')}`
+    : 'A name that the page does not know is answered with the list of those that it offers'
+  return { model: { type: 'string', minLength: 1, maxLength: 100, description: `Default: the page's own. ${list}` } }
 }
 
 /** Returns the parameters that have their default. A page without such a setting keeps its own. */
@@ -62,17 +79,24 @@ function defaults(site: Site, args: Record<string, unknown>): string[] {
   return Object.keys(known).filter((name) => args[name] === known[name]!.default)
 }
 
-/** Returns the tools of the sites that are switched on. `aliases` adds B1's names. */
-export function chatTools(chats: Chats, aliases: boolean): Tool[] {
+/** Returns the tools of the sites that are switched on. */
+export function chatTools(chats: Chats): Tool[] {
   const on = chats.enabled
   const tools: Tool[] = on.map((site) => ({
     name: `chat_${site}`,
     title: `Ask ${siteSpecs[site].label}`,
     description: descriptions[site],
     annotations,
-    inputSchema: object({ prompt: promptSchema, ...parameters[site], conversationId, timeoutSeconds: timeoutSchema }, [
-      'prompt',
-    ]),
+    inputSchema: object(
+      {
+        prompt: promptSchema,
+        ...parameters[site],
+        ...modelParameter(chats, site),
+        conversationId,
+        timeoutSeconds: timeoutSchema,
+      },
+      ['prompt'],
+    ),
     outputSchema: answerSchema,
     run: (call) => one(chats, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Prompt),
   }))
@@ -82,7 +106,7 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
   tools.push({
     name: 'chat_all',
     title: 'Ask several chats',
-    description: `Send the same prompt to several chats at once and get each one's response: ${labels}`,
+    description: `Recommended: send the same prompt to several chats at once and get each one's response: ${labels}`,
     annotations,
     inputSchema: object(
       {
@@ -110,23 +134,7 @@ export function chatTools(chats: Chats, aliases: boolean): Tool[] {
     inputSchema: object({ service: { enum: on } }, ['service']),
     run: (call) => snapshot(chats, call.args.service as Site, call.signal),
   })
-  const alias = (name: string, of: string, needs: Site[]) => {
-    if (!aliases || !needs.every((site) => on.includes(site))) return
-    tools.push({
-      name,
-      description: `${of} under another name.`,
-      annotations,
-      inputSchema: object({ question: promptSchema }, ['question']),
-      run: (call) => {
-        const [site, ...more] = needs
-        const question = String(call.args.question)
-        return more.length ? several(chats, call, needs, question) : one(chats, call, { site: site!, prompt: question })
-      },
-    })
-  }
-  alias('ask_chatgpt_web', 'chat_chatgpt', ['chatgpt'])
-  alias('ask_gemini_web', 'chat_gemini', ['gemini'])
-  alias('ask_chatgpt_gemini_web', 'chat_all with ChatGPT and Gemini', ['chatgpt', 'gemini'])
+  tools.push(...historyTools(chats))
   return tools
 }
 
@@ -184,7 +192,7 @@ async function several(
 }
 
 async function snapshot(chats: Chats, site: Site, signal: AbortSignal): Promise<ToolOutput> {
-  const spec = siteSpecs[site]
+  const spec = chats.profiles.of(site)
   const tabId = chats.tabs.tabOf(site) ?? await chats.tabs.open(spec, spec.newChat, true, signal)
   const seen = await snapshotOf(tabId, spec)
   return {

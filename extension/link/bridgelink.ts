@@ -9,6 +9,8 @@ import { addressProblem, defaultAddress, linkProblem } from './problems.ts'
 export interface LinkRecord {
   address: string
   ephemeral: boolean
+  /** Tells this pairing from earlier and later ones. */
+  pairing?: string
 }
 
 export interface LinkHost {
@@ -45,6 +47,8 @@ const unpaired = { status: 'unpaired', since: null, retryAt: null, error: null, 
 /** Keeps the connection to the paired bridge: dials, proves the key, dials again. */
 export class BridgeLink {
   state: LinkState = { ...unpaired, address: defaultAddress }
+  /** The pairing of the last connection. */
+  pairing = ''
 
   private readonly host: LinkHost
   private connection: Connection | undefined
@@ -86,7 +90,7 @@ export class BridgeLink {
   /** Uses the key of a new pairing. */
   async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
     await this.host.keys.set(key)
-    await this.host.record.set({ address, ephemeral })
+    await this.host.record.set({ address, ephemeral, pairing: crypto.randomUUID() })
     await this.reconnect()
   }
 
@@ -121,6 +125,7 @@ export class BridgeLink {
     const { address, ephemeral } = record ?? { address: defaultAddress, ephemeral: false }
     if (!record || !key)
       return this.set({ ...unpaired, address })
+    this.pairing = record.pairing ?? ''
     this.set({ status: 'connecting', address, ephemeral, retryAt: null })
     let connection: Connection | undefined
     try {

@@ -1,5 +1,6 @@
 import { Abi } from '../../wasm/js/host/abi.ts'
 import { run } from '../../wasm/js/host/loader.ts'
+import type { ClientClaim } from '../messages.ts'
 import type { Connection } from './connection.ts'
 
 /** A call that the module has checked, or another request, whose params are the arguments. */
@@ -7,7 +8,7 @@ interface ModuleCall {
   tool?: string
   method?: string
   arguments: Record<string, unknown>
-  client?: { id?: string; name?: string; version?: string; samples?: boolean } | null
+  client?: ClientClaim | null
 }
 
 /** Reaches the client of a call. */

@@ -82,6 +82,7 @@ export class PortolanExtension extends Shell implements AppContext {
     if (changed.has('language') && this.language) this.words = wordsOf(this.language.tag, this.language.own)
     if (this.place === 'chats') void this.run(() => import('./chats.ts'))
     if (this.place === 'servers' || this.place === 'tools') void this.run(() => import('./servers.ts'))
+    if (this.place === 'history') void this.run(() => import('./history.ts'))
     if (this.place === 'activity') void this.run(() => import('./log.ts'))
   }
 
@@ -144,6 +145,8 @@ export class PortolanExtension extends Shell implements AppContext {
     switch (this.place) {
       case 'chats':
         return html`<portolan-chats .panel=${this} .state=${state} .now=${now}></portolan-chats>`
+      case 'history':
+        return html`<portolan-history .panel=${this} .state=${state} .now=${now}></portolan-history>`
       case 'servers':
       case 'tools':
         return html`<portolan-servers .panel=${this} .state=${state} .view=${this.place}></portolan-servers>`

@@ -9,6 +9,7 @@ import type { Chat, ChatSettings } from '../messages.ts'
 import { giveBack, permit } from './permissions.ts'
 import './comparisons.ts'
 import './options.ts'
+import './profileeditor.ts'
 import './runs.ts'
 
 /** The chat sites, what is asked of them now, and how. */
@@ -32,6 +33,12 @@ const terms: Record<Site, { by: string; url: string }> = {
   chatgpt: { by: 'OpenAI', url: 'https://openai.com/policies/terms-of-use/' },
   gemini: { by: 'Google', url: 'https://policies.google.com/terms' },
   aistudio: { by: 'Google', url: 'https://ai.google.dev/gemini-api/terms' },
+  claude: { by: 'Anthropic', url: 'https://www.anthropic.com/legal/consumer-terms' },
+  perplexity: { by: 'Perplexity', url: 'https://www.perplexity.ai/hub/legal/terms-of-service' },
+  grok: { by: 'xAI', url: 'https://x.ai/legal/terms-of-service' },
+  deepseek: { by: 'DeepSeek', url: 'https://cdn.deepseek.com/policies/en-US/deepseek-terms-of-use.html' },
+  mistral: { by: 'Mistral AI', url: 'https://mistral.ai/terms' },
+  copilot: { by: 'Microsoft', url: 'https://www.microsoft.com/en-us/servicesagreement' },
 }
 const modes: Mode[] = ['auto', 'assist']
 
@@ -127,7 +134,8 @@ class ChatCard extends AppPart {
       String(chat.perHour)
     } aria-describedby="${id}-hour-means" @change=${this.limit}>
           <p id="${id}-hour-means" class="dim">${t('per_hour_means')}</p></div>
-      </div></details>`
+      </div></details>
+      <portolan-profile-editor .panel=${this.panel} .state=${this.state} .site=${this.site}></portolan-profile-editor>`
   }
 
   private set(patch: Partial<ChatSettings>): Promise<boolean> {

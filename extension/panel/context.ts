@@ -4,7 +4,7 @@ import type { Key } from './translations.ts'
 import type { Language } from './language.ts'
 
 /** The app's tabs. */
-export const places = ['home', 'chats', 'servers', 'tools', 'activity'] as const
+export const places = ['home', 'chats', 'history', 'servers', 'tools', 'activity'] as const
 export type Place = (typeof places)[number]
 
 /** What the app gives its parts: words, the background, and what only the whole page can do. */

@@ -5,6 +5,9 @@ import { icon } from '../../web/ui/icons.ts'
 export const placeIcon = {
   home: icon(svg`<path d="m3 9.5 7-6 7 6M5 8v8.5h3.5V12h3v4.5H15V8" class="line"/>`),
   chats: icon(svg`<path d="M3.5 4.5h13v9h-7l-3.5 3v-3h-2.5Z" class="line"/><path d="M7 8h6M7 10.5h4" class="line"/>`),
+  history: icon(
+    svg`<path d="M4 10a6.2 6.2 0 1 1 1.8 4.4M4 10 2.4 8.2M4 10l1.9-1.6M10 6.6V10l2.4 1.6" class="line"/>`,
+  ),
   servers: icon(
     svg`<path
       d="M5 3.5h10A1.5 1.5 0 0 1 16.5 5v2.5A1.5 1.5 0 0 1 15 9H5a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 5 3.5Z

@@ -1,13 +1,12 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
-import { download } from '../../web/ui/save.ts'
 import type { Options } from '../messages.ts'
-import { confirm } from './confirm.ts'
 import { giveBack, permit } from './permissions.ts'
 import { setting } from './setting.ts'
 
-const switches = ['reuseChats', 'focus', 'aliases', 'pages', 'history'] as const satisfies (keyof Options)[]
+const switches = ['focus', 'aliases', 'pages', 'history', 'debugTexts'] as const satisfies (keyof Options)[]
+const reuses = ['off', 'project', 'client'] as const satisfies Options['reuse'][]
 /** Without `tabs`, a client would see only the tabs whose pages may be read. */
 const tabs = { permissions: ['tabs', 'scripting'] }
 
@@ -21,6 +20,16 @@ class OptionsCard extends AppPart {
     return html`<section class="card plain" aria-labelledby=${id}>
       <header><h2 id=${id}>${this.t('options')}</h2></header>
       <div class="settings">
+        <fieldset><legend>${this.t('reuse')}</legend>${
+      reuses.map((reuse) =>
+        html`<label class="choice"><input type="radio" name="${id}-reuse" value=${reuse} .checked=${
+          options.reuse === reuse
+        } @change=${() => this.panel.send('setOptions', { reuse })}>
+          <span><strong>${this.t(`reuse_${reuse}`)}</strong> <span class="dim">${
+          this.t(`reuse_${reuse}_means`)
+        }</span></span></label>`
+      )
+    }</fieldset>
         ${
       switches.map((name) =>
         setting({
@@ -50,15 +59,6 @@ class OptionsCard extends AppPart {
         <input id="${id}-days" class="short" type="number" min="1" max="365" .value=${
       String(historyDays)
     } @change=${this.days}></div>
-      <button type="button" class="end" @click=${this.exportHistory}>${this.t('history_export')}</button>
-      ${
-      confirm(this.panel, {
-        label: this.t('history_clear'),
-        question: this.t('history_question'),
-        yes: this.t('history_yes'),
-        act: () => this.clear(),
-      })
-    }
     </div>`
   }
 
@@ -67,15 +67,6 @@ class OptionsCard extends AppPart {
     const historyDays = Math.round(Number(input.value))
     if (!(historyDays >= 1 && historyDays <= 365) || !await this.panel.send('setOptions', { historyDays }))
       input.value = String(this.state.options.historyDays)
-  }
-
-  private async clear(): Promise<void> {
-    if (await this.panel.send('clearHistory', {})) this.panel.tell(this.t('history_cleared'))
-  }
-
-  private readonly exportHistory = async (): Promise<void> => {
-    const lines = await this.panel.run(() => this.panel.ask('exportHistory', {}))
-    if (lines !== undefined) download('portolan-history.jsonl', lines)
   }
 
   private async offerPages(on: boolean): Promise<boolean> {

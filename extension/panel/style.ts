@@ -24,20 +24,21 @@ p, li, label, summary { overflow-wrap: anywhere; }
 :is([data-standing=connecting], [data-standing=paused]) { --_tone: var(--_wait); }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
 .places { border-block-end: 1px solid var(--_line); }
-.places [role=tablist] { display: grid; grid-template-columns: repeat(5, minmax(0, 1fr)); gap: 0; }
+.places [role=tablist] { display: grid; grid-template-columns: repeat(6, auto); gap: 0; }
 portolan-panel::part(tabs) { display: none; }
 .places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
-  padding: .35rem .2rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
+  padding: .35rem .1rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .places .icon { inline-size: 1.15rem; block-size: 1.15rem; }
 .places .count { color: var(--_ink); }
 
 .main { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-approvals { display: contents; }
-portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-runs, portolan-comparisons { display: grid; gap: .9rem;
+portolan-home, portolan-chats, portolan-history, portolan-servers, portolan-log, portolan-runs, portolan-comparisons {
+  display: grid; gap: .9rem;
   grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-runs:empty, portolan-comparisons:empty { display: none; }
 portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks,
-  portolan-profile, portolan-options, portolan-confirm { display: block; min-inline-size: 0; }
+  portolan-profile, portolan-options, portolan-confirm, portolan-profile-editor { display: block; min-inline-size: 0; }
 .pair { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-items: start; }
 .card.plain { border-inline-start: 1px solid var(--_line); }
 .card > p, .card > .row { min-inline-size: 0; }
@@ -123,6 +124,12 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
   border-block-start: 1px solid var(--_line); --_tone: var(--_dim); }
 .log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .facts { grid-column: 2 / -1; }
 .log time { color: var(--_dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
+.log > li > :is(details, .row).facts { display: block; margin-block-start: .25rem; }
+.log > li > .row.facts { display: flex; }
+.answer { white-space: pre-wrap; font-size: .9rem; max-block-size: 20rem; overflow: auto; padding-block: .3rem; }
+.asked { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+.changes { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); font-size: .84rem; }
+.changes del { color: var(--_bad); } .changes ins { color: var(--_good); text-decoration: none; }
 .log [data-outcome=ok] { --_tone: var(--_good); }
 .log :is([data-outcome=error], [data-outcome=denied]) { --_tone: var(--_bad); }
 .log [data-outcome=running] { --_tone: var(--_wait); }
@@ -146,15 +153,16 @@ portolan-panel { min-inline-size: 0; background: none; }
 portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 
 @container panel (inline-size < 34rem) {
-  .places [role=tab] { flex-direction: column; font-size: .86rem; position: relative; }
+  .places [role=tab] { flex-direction: column; font-size: .8rem; position: relative; }
   .places .count { position: absolute; inset-block-start: 0; inset-inline-end: .35rem; }
 }
+@container panel (inline-size < 21rem) { .places [role=tab] { font-size: .7rem; } }
 @container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; }
 .stopbar, .foot .notices { padding-inline: .7rem; } .foot .away { margin-inline: .7rem; } }
 @container panel (inline-size >= 46rem) {
   .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .answers { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-  .places [role=tablist] { grid-template-columns: repeat(5, minmax(0, 9rem)); }
+  .places [role=tablist] { grid-template-columns: repeat(6, minmax(0, 9rem)); }
 }
 @media (forced-colors: active) {
   .steps > [aria-current]::before { forced-color-adjust: none; background: Highlight; color: HighlightText; }

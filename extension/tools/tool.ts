@@ -46,14 +46,19 @@ export interface ToolCall {
   sample(params: object): Promise<unknown>
 }
 
-/** A desktop client, by its own claim. Grants are kept by `key`. */
+/**
+ * A desktop client, by its own claim. `key` tells it from others of the same name, and outlives its session: grants,
+ * conversations and history are kept by it.
+ */
 export interface Client {
+  /** Its session at the bridge. */
   id: string
   key: string
   name: string
   version?: string
   /** The client's model can be asked (sampling). */
   samples: boolean
+  project?: string
 }
 
 /** The spec's CallToolResult. */

@@ -130,7 +130,7 @@ var scriptRules = []scriptRule{
 	{room: "extension/chats/sites", reason: "data"},
 	{
 		room:   "extension/chats/driver",
-		may:    []string{"extension/browser.ts", "extension/chats/drivermessages.ts", "extension/chats/sites"},
+		may:    []string{"extension/browser.ts", "extension/chats/drivermessages.ts", "extension/chats/sites", "extension/chats/suspicious.ts"},
 		reason: "a content script: neither wasm nor panel",
 	},
 	{room: "extension/chats/shim.ts", reason: "a content script: neither wasm nor panel"},

@@ -13,6 +13,8 @@ export interface Turn {
   skippable: boolean
   thought?: { seconds: number; text: string }
   error?: ErrorKind
+  /** The model that was chosen when it was sent. */
+  model?: string
   frozen?: boolean
   /** The stop button is gone, but the answer continues. */
   lull?: boolean
@@ -48,6 +50,7 @@ export class Chat {
 
   async send(prompt: string, settings: Partial<Posted> = {}): Promise<void> {
     const turn: Turn = { id: crypto.randomUUID(), prompt, answer: '', phase: 'waiting', skippable: false, mount: 0 }
+    if (settings.model) turn.model = settings.model
     this.turns.push(turn)
     this.changed()
     try {

@@ -27,6 +27,7 @@ export interface Words {
   signUp: string
   welcome: string
   expired: string
+  refused: string
   rateLimited: string
   network: string
   settings: string
@@ -59,6 +60,7 @@ const en: Words = {
   logIn: 'Log in',
   signUp: 'Sign up for free',
   welcome: 'Welcome back',
+  refused: 'Incorrect email address or password.',
   expired: 'Your session has expired. Please log in again to continue using the app.',
   rateLimited: 'You’ve reached the current usage limit. Please try again later.',
   network: 'A network error occurred. Please check your connection and try again.',
@@ -92,6 +94,7 @@ const ja: Words = {
   logIn: 'ログイン',
   signUp: '無料でサインアップ',
   welcome: 'お帰りなさい',
+  refused: 'パスワードが正しくありません。',
   expired: 'セッションの有効期限が切れました。アプリを引き続き使用するには、もう一度ログインしてください。',
   rateLimited: '利用制限に達しました。しばらくしてからもう一度お試しください。',
   network: 'ネットワークエラーが発生しました。接続を確認して、もう一度お試しください。',
@@ -125,6 +128,7 @@ const de: Words = {
   logIn: 'Anmelden',
   signUp: 'Kostenlos registrieren',
   welcome: 'Willkommen zurück',
+  refused: 'Falsches Passwort.',
   expired: 'Deine Sitzung ist abgelaufen. Bitte melde dich erneut an, um die App weiter zu nutzen.',
   rateLimited: 'Du hast das aktuelle Nutzungslimit erreicht. Bitte versuche es später erneut.',
   network: 'Ein Netzwerkfehler ist aufgetreten. Bitte prüfe deine Verbindung und versuche es erneut.',
@@ -158,6 +162,7 @@ const fr: Words = {
   logIn: 'Se connecter',
   signUp: 'S’inscrire gratuitement',
   welcome: 'Bienvenue',
+  refused: 'Mot de passe incorrect.',
   expired: 'Votre session a expiré. Veuillez vous reconnecter pour continuer à utiliser l’application.',
   rateLimited: 'Vous avez atteint la limite d’utilisation. Veuillez réessayer plus tard.',
   network: 'Une erreur réseau s’est produite. Veuillez vérifier votre connexion et réessayer.',
@@ -191,6 +196,7 @@ const es: Words = {
   logIn: 'Iniciar sesión',
   signUp: 'Suscríbete gratis',
   welcome: 'Te damos la bienvenida',
+  refused: 'Contraseña incorrecta.',
   expired: 'Tu sesión ha caducado. Vuelve a iniciar sesión para seguir usando la aplicación.',
   rateLimited: 'Has alcanzado el límite de uso. Inténtalo de nuevo más tarde.',
   network: 'Se produjo un error de red. Comprueba tu conexión e inténtalo de nuevo.',
@@ -224,6 +230,7 @@ const zh: Words = {
   logIn: '登录',
   signUp: '免费注册',
   welcome: '欢迎回来',
+  refused: '密码错误。',
   expired: '你的会话已过期。请重新登录以继续使用该应用。',
   rateLimited: '你已达到使用上限。请稍后再试。',
   network: '发生网络错误。请检查你的连接，然后重试。',
@@ -277,4 +284,17 @@ export const aistudio: Record<Locale, Partial<Words>> = {
   fr: { ask: 'Commencez à saisir un prompt', stop: 'Arrêter', skip: 'Répondre maintenant' },
   es: { ask: 'Empieza a escribir una petición', stop: 'Detener', skip: 'Responder ahora' },
   zh: { ask: '开始输入提示', stop: '停止', skip: '立即回答' },
+}
+
+/** What the other sites call their buttons, in English. In other languages their words are those of ChatGPT. */
+export const named: Record<
+  'claude' | 'perplexity' | 'grok' | 'deepseek' | 'mistral' | 'copilot',
+  Partial<Record<Locale, Partial<Words>>>
+> = {
+  claude: { en: { ask: 'Write your prompt to Claude', send: 'Send message', stop: 'Stop response' } },
+  perplexity: { en: { ask: 'Ask anything', send: 'Submit', stop: 'Stop generating response' } },
+  grok: { en: { ask: 'Ask Grok anything', send: 'Submit', stop: 'Stop model response', logIn: 'Sign in' } },
+  deepseek: { en: { ask: 'Message DeepSeek', send: '', stop: '' } },
+  mistral: { en: { ask: 'Ask Le Chat', send: 'Send question', stop: 'Stop generation' } },
+  copilot: { en: { ask: 'Message Copilot', send: 'Submit message', stop: 'Interrupt message' } },
 }

@@ -3,9 +3,9 @@ import type { Failure, FailureCode } from '../drivermessages.ts'
 /** Ends a run. The message says what the user can do. */
 export class DriverFailure extends Error {
   readonly code: FailureCode
-  readonly more: Pick<Failure, 'health' | 'kind'>
+  readonly more: Pick<Failure, 'health' | 'kind' | 'models'>
 
-  constructor(code: FailureCode, message: string, more: Pick<Failure, 'health' | 'kind'> = {}) {
+  constructor(code: FailureCode, message: string, more: Pick<Failure, 'health' | 'kind' | 'models'> = {}) {
     super(message)
     this.code = code
     this.more = more
@@ -14,11 +14,13 @@ export class DriverFailure extends Error {
 
 /** Messages for the page's notices. */
 export const noticeReasons = {
-  LOGIN_REQUIRED: (label: string) => `You are not logged in to ${label}: log in there in this browser, then ask again.`,
-  SESSION_EXPIRED: (label: string) =>
-    `Your session at ${label} has expired: log in there again in this browser, then ask again.`,
+  AUTHENTICATION_FAILED: (label: string) =>
+    `Authentication failed: ${label} refused the log-in. Log in there in this browser with the right details, then ask ` +
+    'again.',
+  LOGIN_REQUIRED: (label: string) => `Login required: log in to ${label} in this browser, then ask again.`,
+  SESSION_EXPIRED: (label: string) => `Session expired: log in to ${label} again in this browser, then ask again.`,
   NETWORK_ERROR: (label: string) =>
-    `${label} reports a network error or that something went wrong: check the connection, then ask again.`,
+    `Network error occurred at ${label}, or something went wrong there: check the connection, then ask again.`,
   RATE_LIMITED: (label: string) =>
     `${label} says that its usage limit is reached: wait until it allows more prompts, then ask again.`,
 }
@@ -51,6 +53,10 @@ export const reasons = {
   cancelled: () => 'The run was cancelled: ask again when you want an answer.',
   setting: (label: string, what: string, value: string) =>
     `${label} offers no ${what} "${value}" on its page: choose one that it lists, or leave it out.`,
+  model: (label: string, value: string, models: string[]) =>
+    models.length
+      ? `${label} does not offer the model "${value}". Its page offers: ${models.join(', ')}.`
+      : `The model "${value}" could not be chosen at ${label}, because its page shows no list of models: leave it out.`,
   unknown: (label: string, e: unknown) => {
     const reason = e instanceof Error ? e.message.slice(0, 200) : 'no reason given'
     return `Driving ${label} failed unexpectedly (${reason}): reload its tab, then ask again.`

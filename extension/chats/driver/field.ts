@@ -37,11 +37,24 @@ export function focus(field: HTMLElement): boolean {
 
 const command = (field: Element, name: string, value?: string) => field.ownerDocument.execCommand(name, false, value)
 
-export function clear(field: HTMLElement): void {
+/**
+ * Empties a field. Lexical learns of a selection only afterwards, takes back what a command deletes, and deletes by the
+ * key. `rest` waits a moment.
+ */
+export async function clear(field: HTMLElement, rest: () => Promise<unknown>): Promise<void> {
   focus(field)
-  if (isTextarea(field)) field.select()
-  else command(field, 'selectAll')
+  if (isTextarea(field)) {
+    field.select()
+    command(field, 'delete')
+    return
+  }
+  command(field, 'selectAll')
   command(field, 'delete')
+  await rest()
+  if (fieldText(field).trim() === '') return
+  command(field, 'selectAll')
+  await rest()
+  press(field, { key: 'Backspace', code: 'Backspace', keyCode: 8, which: 8 })
 }
 
 export function insert(field: HTMLElement, text: string): void {
@@ -83,8 +96,12 @@ function pieces(text: string): string[] {
 
 export function pressEnter(field: HTMLElement, ctrlKey: boolean): void {
   focus(field)
-  const bubbling = { bubbles: true, composed: true, cancelable: true }
-  const key: KeyboardEventInit = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey, ...bubbling }
-  if (field.dispatchEvent(new KeyboardEvent('keydown', key))) field.dispatchEvent(new KeyboardEvent('keypress', key))
+  press(field, { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey })
+}
+
+function press(field: HTMLElement, which: KeyboardEventInit): void {
+  const key = { ...which, bubbles: true, composed: true, cancelable: true }
+  if (field.dispatchEvent(new KeyboardEvent('keydown', key)) && which.key === 'Enter')
+    field.dispatchEvent(new KeyboardEvent('keypress', key))
   field.dispatchEvent(new KeyboardEvent('keyup', key))
 }

@@ -5,6 +5,8 @@ import { normalised } from './text.ts'
 
 /** From this length on, inserting by command would block the page for up to a minute. */
 const longPrompt = 30_000
+/** How long an editor may take to see a selection, in ms. */
+const selected = 50
 
 /**
  * Puts the prompt into the field, by the first means that works. The user's draft in the field is kept and restored
@@ -29,7 +31,7 @@ export async function fill(run: OpenedRun): Promise<void> {
   for (const put of means) {
     await takeover.ended(signal)
     if (!page.field) continue
-    if (!page.fieldEmpty) clear(page.field)
+    if (!page.fieldEmpty) await clear(page.field, () => waiter.rest(selected, signal))
     if (!await waiter.until(() => page.fieldEmpty, times.applied, signal) || !page.field) continue
     await put(page.field)
     if (await waiter.until(() => page.holds(prompt), applied, signal)) {
@@ -50,12 +52,12 @@ function keepDraft(run: OpenedRun): void {
 }
 
 /** Restores the user's draft if the field is empty or holds only the prompt. Does nothing during a pause. */
-export function restore({ page: { field }, order, takeover, draft }: OpenedRun): void {
+export async function restore({ page: { field }, order, takeover, draft, waiter }: OpenedRun): Promise<void> {
   if (takeover.paused || !field) return
   const text = normalised(fieldText(field))
   const prompt = normalised(order.prompt)
   const flat = (s: string) => s.replace(/\s+/g, '')
   if (text !== '' && !prompt.startsWith(text) && !flat(prompt).startsWith(flat(text))) return
-  if (text !== '') clear(field)
+  if (text !== '') await clear(field, () => waiter.rest(selected, new AbortController().signal))
   if (draft) insert(field, draft)
 }

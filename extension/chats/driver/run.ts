@@ -1,9 +1,12 @@
-import type { Answer, TurnState } from '../drivermessages.ts'
+import type { Answer, PageDebug, TurnState } from '../drivermessages.ts'
+import { suspicious } from '../suspicious.ts'
 import { AnswerWatch } from './answer.ts'
 import type { OpenedRun, RunContext } from './context.ts'
 import { DriverFailure, noticeReasons, reasons } from './failure.ts'
 import { fill, restore } from './input.ts'
 import { enabled, pressable } from './matcher.ts'
+import { pageDebug } from './debug.ts'
+import { answeredBy } from './models.ts'
 import { open, ready } from './open.ts'
 import { noticeOn } from './page.ts'
 import { send, sent } from './send.ts'
@@ -52,9 +55,14 @@ export class PromptRun {
     took('waitResponseMs')
     const id = () => new RegExp(spec.conversation).exec(document.location.pathname + document.location.search)?.[1]
     const conversationId = await waiter.until(id, 400, signal) ?? null
+    const model = answeredBy(run, run.turns.ours()?.answers ?? [])
+    const odd = suspicious(order.prompt, completed.answer)
     return {
       ...completed,
-      evidence: [...completed.evidence, ...context.notes],
+      model,
+      flags: odd ? ['suspicious_answer'] : [],
+      ...(odd && { debug: this.debug() }),
+      evidence: [...completed.evidence, ...(model ? [`model: ${model}`] : []), ...context.notes],
       url: document.location.href.replace(/#.*/s, ''),
       conversationId,
       timings: { ...timings, totalMs: Date.now() - this.#begun },
@@ -95,9 +103,19 @@ export class PromptRun {
   }
 
   /** Restores the user's draft. */
-  leave(failed: boolean): void {
+  async leave(failed: boolean): Promise<void> {
     const run = this.#opened
-    if (run && this.#touched && (run.order.mode === 'auto' || this.#sent) && (failed || run.draft)) restore(run)
+    if (run && this.#touched && (run.order.mode === 'auto' || this.#sent) && (failed || run.draft))
+      await restore(run)
+  }
+
+  /** Returns the state of the page, or nothing if its layout is not known. */
+  debug(): PageDebug | undefined {
+    try {
+      return this.#opened && pageDebug(this.#opened, !!this.#context.order.debugTexts)
+    } catch { // a page can break what it is asked
+      return undefined
+    }
   }
 
   seen(phase: TurnState['phase']): TurnState {

@@ -57,10 +57,14 @@ async function run(context: RunContext): Promise<FromDriver> {
     const failure = e instanceof DriverFailure ? e : new DriverFailure('UNKNOWN', reasons.unknown(spec.label, e))
     if (failure.code === 'CANCELLED') await run.stop().catch(() => {})
     const { code, message, more } = failure
-    outcome = { type: 'failed', failure: { code, message, state: run.seen(context.lastPhase ?? 'opening'), ...more } }
+    const debug = run.debug()
+    outcome = {
+      type: 'failed',
+      failure: { code, message, state: run.seen(context.lastPhase ?? 'opening'), ...(debug && { debug }), ...more },
+    }
   }
   try {
-    run.leave(outcome.type === 'failed')
+    await run.leave(outcome.type === 'failed')
   } catch { /* the outcome counts all the same */ }
   context.close()
   return outcome

@@ -43,7 +43,7 @@ export function snapshot(document: Document, spec: SiteSpec): Snapshot {
   const { title } = document
   return {
     url: redactedAddress(document.location.href, document.baseURI),
-    title: title === spec.label ? title : redacted(title),
+    title: title === spec.label ? title : redactedText(title),
     health: health(dom, spec),
     dom: lines.join('\n'),
     truncated,
@@ -65,7 +65,7 @@ const plain = /^[\w:-]{1,60}$/
 const number = /^-?\d{1,4}(?:\.\d{1,3})?%?$/
 const secret = /\d{5,}|\d[a-z]+\d|[a-z]{25,}|(?=\w*\d)(?=\w*[a-z])\w{16,}/i
 
-const redacted = (text: string) => text === '' ? '' : `(${text.length} characters)`
+export const redactedText = (text: string) => text === '' ? '' : `(${text.length} characters)`
 
 /** Returns ` id=… class=…` with nothing that a person or a model wrote. */
 function attributes(el: Element, words: ReadonlySet<string>): string {
@@ -82,13 +82,13 @@ function shown(name: string, value: string, words: ReadonlySet<string>, el: Elem
   // Icons have names like code. Any other label is shown only if it is in the site's word lists.
   if (labels.test(name)) {
     const icon = name === 'alt' && /^[a-z]{2,8}(?:_[a-z]{2,8})?$/.test(value)
-    return icon || words.has(spoken(value)) ? JSON.stringify(value) : redacted(value)
+    return icon || words.has(spoken(value)) ? JSON.stringify(value) : redactedText(value)
   }
-  return number.test(value) || (plain.test(value) && !secret.test(value)) ? value : redacted(value)
+  return number.test(value) || (plain.test(value) && !secret.test(value)) ? value : redactedText(value)
 }
 
 /** Returns an address's origin and path, without ids and query. */
-function redactedAddress(href: string, base: string): string {
+export function redactedAddress(href: string, base: string): string {
   if (!URL.canParse(href, base)) return '(no address)'
   const { protocol, origin, pathname } = new URL(href, base)
   if (!/^https?:$/.test(protocol)) return protocol

@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { alerts, expired, send, skip, stop, thinking } from './phrases.ts'
+import { alerts, expired, refusal, send, skip, stop, thinking } from './phrases.ts'
 
 export const aistudio: SiteSpec = {
   site: 'aistudio',
@@ -23,11 +23,16 @@ export const aistudio: SiteSpec = {
       thinking: { selector: [], words: thinking },
       skip: { selector: [], words: skip },
       end: ['button[iconname="thumb_up"]', 'button[iconname="thumb_down"]'],
-      model: { open: ['ms-model-selector button'], option: '[id="model-carousel-row-models/{model}"]' },
+      model: {
+        open: ['ms-model-selector button'],
+        option: ['[id^="model-carousel-row-models/"]'],
+        id: { attribute: 'id', pattern: '^model-carousel-row-models/(.+)$' },
+      },
       temperature: ['[data-test-id="temperatureSliderContainer"] input[type="number"]'],
     },
   ],
   notices: [
+    refusal,
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]', '[role="alertdialog"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: ['a[href^="https://accounts.google.com/ServiceLogin"]'] },
     ...alerts,

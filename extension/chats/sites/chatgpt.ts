@@ -1,5 +1,11 @@
 import type { SiteSpec } from './site.ts'
-import { alerts, expired, feedback, send, skip, stop } from './phrases.ts'
+import { alerts, expired, feedback, refusal, send, skip, stop } from './phrases.ts'
+
+const model = {
+  open: ['button[data-testid="model-switcher-dropdown-button"]'],
+  option: ['[role="menuitem"][data-testid^="model-switcher-"]'],
+  id: { attribute: 'data-testid', pattern: '^model-switcher-(.+)$' },
+}
 
 export const chatgpt: SiteSpec = {
   site: 'chatgpt',
@@ -25,6 +31,7 @@ export const chatgpt: SiteSpec = {
       skip: { selector: [], words: skip },
       end: ['[data-turn-key] > [role="group"] button'],
       scroller: ['[data-app-action-timeline-scroll]'],
+      model,
     },
     {
       name: 'article',
@@ -41,9 +48,12 @@ export const chatgpt: SiteSpec = {
       skip: { selector: [], words: skip },
       end: ['[data-testid="good-response-turn-action-button"]', '[data-testid="copy-turn-action-button"]'],
       endWords: feedback,
+      model,
+      answeredBy: { selector: ['[data-message-model-slug]'], attribute: 'data-message-model-slug' },
     },
   ],
   notices: [
+    refusal,
     { code: 'SESSION_EXPIRED', selector: ['#modal-expired-session'] },
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: [], url: '^/auth/login' },

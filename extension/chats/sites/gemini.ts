@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { alerts, expired, send, skip, stop } from './phrases.ts'
+import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
 
 export const gemini: SiteSpec = {
   site: 'gemini',
@@ -24,9 +24,16 @@ export const gemini: SiteSpec = {
       thinking: { selector: ['model-thoughts .status'] },
       skip: { selector: [], words: skip },
       end: ['img[alt="thumb_up"]', 'img[alt="thumb_down"]'],
+      model: {
+        open: ['[data-test-id="bard-mode-menu-button"]', 'bard-mode-switcher button'],
+        option: ['button.bard-mode-list-button'],
+        name: ['.mode-title'],
+        id: { attribute: 'data-test-id', pattern: '^bard-mode-option-(.+)$' },
+      },
     },
   ],
   notices: [
+    refusal,
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: ['a[href^="https://accounts.google.com/ServiceLogin"]'] },
     ...alerts,

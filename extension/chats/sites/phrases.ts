@@ -23,7 +23,7 @@ function phrases(...rows: string[]): string[] {
 }
 
 export const stop = phrases(
-  'stop | stop streaming | stop generating | stop response',
+  'stop | stop streaming | stop generating | stop response | stop generation | stop model response',
   '生成を停止 | ストリーミングの停止 | 回答を停止 | 停止',
   'streaming stoppen | antwort stoppen | generierung beenden | beenden',
   'arrêter | arrêter la diffusion | arrêter la réponse | arrêter la génération',
@@ -32,7 +32,7 @@ export const stop = phrases(
 )
 
 export const send = phrases(
-  'send | send prompt | send message | run',
+  'send | send prompt | send message | submit | submit message | run',
   '送信 | プロンプトを送信する | プロンプトを送信 | 実行',
   'senden | prompt senden | nachricht senden | ausführen',
   "envoyer | envoyer l’invite | envoyer l'invite | envoyer un message | exécuter",
@@ -70,6 +70,17 @@ export const expired = phrases(
   '会话已过期 | 登录已过期',
 )
 
+/** A log-in form refused what was entered. */
+const refused = phrases(
+  'incorrect password | wrong password | incorrect email | invalid credentials | authentication failed | ' +
+    'login failed | log in failed | sign in failed | sign-in failed | couldn’t sign you in',
+  'パスワードが正しくありません | ログインできません | 認証に失敗',
+  'falsches passwort | anmeldung fehlgeschlagen',
+  'mot de passe incorrect | échec de la connexion | échec de l’authentification',
+  'contraseña incorrecta | error al iniciar sesión',
+  '密码错误 | 密码不正确 | 登录失败',
+)
+
 export const rateLimited = phrases(
   'reached the current usage limit | reached your | hit your limit | limit reached | rate limit exceeded | ' +
     'too many requests',
@@ -88,6 +99,9 @@ export const network = phrases(
   'error de red | algo salió mal',
   '网络错误 | 出了点问题 | 出错了',
 )
+
+/** A log-in form that refused. It comes before the notices of a log-in page, which may be there too. */
+export const refusal: Notice = { code: 'AUTHENTICATION_FAILED', selector: ['[role="alert"]'], words: refused }
 
 /** Notices that all sites show as alerts. */
 export const alerts: Notice[] = [

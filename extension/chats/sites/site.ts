@@ -1,5 +1,15 @@
 /** The chat sites, by the name in their tools: `chat_chatgpt`. */
-export const sites = ['chatgpt', 'gemini', 'aistudio'] as const
+export const sites = [
+  'chatgpt',
+  'gemini',
+  'aistudio',
+  'claude',
+  'perplexity',
+  'grok',
+  'deepseek',
+  'mistral',
+  'copilot',
+] as const
 export type Site = (typeof sites)[number]
 
 /** Returns a record with a value for each site. */
@@ -59,9 +69,22 @@ export interface Layout {
   endWords?: string[]
   /** The element that scrolls the turns. */
   scroller?: string[]
-  /** For AI Studio. `option` contains the model's id as `{model}`. */
-  model?: { open: string[]; option: string }
+  /** The picker of the model. */
+  model?: ModelPicker
+  /** An element of the answer whose attribute names the model that wrote it. */
+  answeredBy?: { selector: string[]; attribute: string }
   temperature?: string[]
+}
+
+export interface ModelPicker {
+  /** The button that opens it, and shows the chosen model. */
+  open: string[]
+  /** One element for each model, while it is open. The first line of its text is the model's name. */
+  option: string[]
+  /** The element of an option that has its name, if not the first line. */
+  name?: string[]
+  /** The attribute of an option with the model's id, which is the first group of the regular expression. */
+  id?: { attribute: string; pattern: string }
 }
 
 /** Finds elements by selector, else by an accessible name in `words` (lower case). */
@@ -71,7 +94,7 @@ export interface Matcher {
 }
 
 export interface Notice {
-  code: 'LOGIN_REQUIRED' | 'SESSION_EXPIRED' | 'NETWORK_ERROR' | 'RATE_LIMITED'
+  code: 'AUTHENTICATION_FAILED' | 'LOGIN_REQUIRED' | 'SESSION_EXPIRED' | 'NETWORK_ERROR' | 'RATE_LIMITED'
   selector: string[]
   /** The element must also contain one of these words, in lower case. */
   words?: string[]

@@ -1,6 +1,7 @@
 import { newChat } from '../../hosts.ts'
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
+import { refused } from '../refused.ts'
 import { fill, h } from '../dom.ts'
 import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
@@ -69,6 +70,6 @@ function page(): void {
 
 document.head.append(h('style', {}, style))
 if (location.pathname === '/welcome')
-  document.body.append(h('main', { class: 'wall' }, h('h1', {}, 'Google AI Studio'), door()))
+  document.body.append(h('main', { class: 'wall' }, h('h1', {}, 'Google AI Studio'), refused(), door()))
 else if (boot.state.layout === 'unknown') unknownPage(new Chat())
 else page()

@@ -36,7 +36,7 @@ export function articleTurn(chat: Chat) {
     const message = h('div', {
       'data-message-author-role': 'assistant',
       'data-message-id': `request-placeholder-${turn.id}`,
-      'data-message-model-slug': 'gpt-5',
+      'data-message-model-slug': (turn.model ?? 'GPT-5').toLowerCase().replace(' ', '-'),
       dir: 'auto',
       class: 'text-message',
     }, markdown.element)

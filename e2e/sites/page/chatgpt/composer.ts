@@ -8,7 +8,10 @@ import { testId } from './testid.ts'
 import { prosemirror } from './prosemirror.ts'
 
 /** ChatGPT's field, and the one position of the buttons that speak, send and stop. */
-export function chatgptComposer(chat: Chat): { element: HTMLElement; show(): void } {
+export function chatgptComposer(
+  chat: Chat,
+  settings: () => { model: string },
+): { element: HTMLElement; show(): void } {
   const marked = boot.state.layout === 'article' && !boot.state.noTestIds
   const marks = (id: string): Record<string, string> => marked ? { id: 'composer-submit-button', ...testId(id) } : {}
   const editor = prosemirror(words.ask, {
@@ -20,7 +23,7 @@ export function chatgptComposer(chat: Chat): { element: HTMLElement; show(): voi
       composer.entered()
     },
   })
-  const composer = new Composer(chat, editor, show)
+  const composer = new Composer(chat, editor, show, settings)
   const spoil = boot.state.mangle ? spoilInput(editor) : undefined
   const send = on(
     h('button', {

@@ -1,5 +1,7 @@
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
+import { ModelMenu } from '../modelmenu.ts'
+import { refused } from '../refused.ts'
 import { fill, h } from '../dom.ts'
 import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
@@ -20,7 +22,14 @@ const doors = (): HTMLElement[] => [
 
 function page(): void {
   const chat = new Chat()
-  const composer = chatgptComposer(chat)
+  const menu = new ModelMenu(
+    [['gpt-5', 'GPT-5'], ['gpt-5-thinking', 'GPT-5 Thinking'], ['gpt-4o', 'GPT-4o']].map(([id, name]) => ({
+      name: name!,
+      attributes: testId(`model-switcher-${id}`),
+    })),
+    testId('model-switcher-dropdown-button'),
+  )
+  const composer = chatgptComposer(chat, () => ({ model: menu.chosen }))
   const virtual = boot.state.layout === 'turn-key'
     ? new Virtual(() => {
       show()
@@ -60,7 +69,7 @@ function page(): void {
     h(
       'main',
       { id: 'main' },
-      h('header', {}, h('span', {}, 'ChatGPT'), h('span', {}, ...(boot.state.loggedOut ? doors() : []))),
+      h('header', {}, h('span', {}, 'ChatGPT'), menu.element, h('span', {}, ...(boot.state.loggedOut ? doors() : []))),
       scroller,
       composer.element,
     ),
@@ -70,6 +79,6 @@ function page(): void {
 
 document.head.append(h('style', {}, style))
 if (location.pathname === '/auth/login')
-  document.body.append(h('main', { class: 'wall' }, h('h1', {}, words.welcome), ...doors()))
+  document.body.append(h('main', { class: 'wall' }, h('h1', {}, words.welcome), refused(), ...doors()))
 else if (boot.state.layout === 'unknown') unknownPage(new Chat())
 else page()

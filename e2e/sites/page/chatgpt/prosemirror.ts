@@ -23,8 +23,14 @@ const schema = new Schema({
   },
 })
 
-/** ChatGPT's field: Enter sends, Shift+Enter breaks the line. */
-export function prosemirror(placeholder: string, o: { edited(): void; entered(): void }): Editor {
+const chatgpt = { id: 'prompt-textarea', translate: 'no', 'data-virtualkeyboard': 'true' }
+
+/** ChatGPT's field, or with other attributes another site's: Enter sends, Shift+Enter breaks the line. */
+export function prosemirror(
+  placeholder: string,
+  o: { edited(): void; entered(): void },
+  attributes: Record<string, string> = chatgpt,
+): Editor {
   const breakLine: Command = chainCommands(exitCode, (state, dispatch) => {
     dispatch?.(state.tr.replaceSelectionWith(schema.nodes.hard_break!.create()).scrollIntoView())
     return true
@@ -41,7 +47,7 @@ export function prosemirror(placeholder: string, o: { edited(): void; entered():
   ]
   const view = new EditorView(h('div'), {
     state: EditorState.create({ doc: doc(''), plugins }),
-    attributes: { id: 'prompt-textarea', translate: 'no', 'aria-label': placeholder, 'data-virtualkeyboard': 'true' },
+    attributes: { ...attributes, 'aria-label': placeholder },
     clipboardTextParser: (text) => new Slice(doc(text.replace(/\r\n?/g, '\n')).content, 1, 1),
     clipboardTextSerializer: (slice) => text(slice.content),
     dispatchTransaction(transaction) {

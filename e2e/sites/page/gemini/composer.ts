@@ -2,6 +2,7 @@ import { boot, words } from '../boot.ts'
 import type { Chat } from '../chat.ts'
 import { arrive, Composer } from '../composer.ts'
 import { fill, h, on, set, shadow } from '../dom.ts'
+import { ModelMenu } from '../modelmenu.ts'
 import { spoilInput } from '../typed.ts'
 import { icon } from './dress.ts'
 import { quill } from './quill.ts'
@@ -13,8 +14,18 @@ export function geminiComposer(chat: Chat): { element: HTMLElement; show(): void
   const rich = h('rich-textarea', { class: 'text-input-field_textarea', 'enterkeyhint': 'send' }, field)
   const area = h('div', { class: 'text-input-field' })
   const buttons = h('div', { class: 'trailing-actions-wrapper' })
+  const menu = new ModelMenu(
+    [['fast', 'Fast'], ['thinking', 'Thinking'], ['pro', 'Pro']].map(([id, name]) => ({
+      name: name!,
+      attributes: { 'data-test-id': `bard-mode-option-${id}` },
+    })),
+    { 'data-test-id': 'bard-mode-menu-button' },
+    { role: 'menuitemradio', class: 'mat-mdc-menu-item bard-mode-list-button' },
+    'click',
+  )
+  const modes = h('bard-mode-switcher', {}, menu.element)
   const element = h('input-area-v2')
-  shadow(element, style, h('div', { class: 'input-area' }, area, buttons))
+  shadow(element, style, h('div', { class: 'input-area' }, area, modes, buttons))
   const editor = quill(field, {
     edited: () => {
       composer.edited()
@@ -24,7 +35,7 @@ export function geminiComposer(chat: Chat): { element: HTMLElement; show(): void
       composer.entered()
     },
   })
-  const composer = new Composer(chat, editor, show)
+  const composer = new Composer(chat, editor, show, () => ({ model: menu.chosen }))
   const spoil = boot.state.mangle ? spoilInput(editor) : undefined
   const send = on(h('button', { class: 'send-button submit', 'aria-label': words.send }, icon('send')), 'click', () => {
     if (send.getAttribute('aria-disabled') !== 'true') composer.clicked()

@@ -1,5 +1,6 @@
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
+import { refused } from '../refused.ts'
 import { fill, h, shadow } from '../dom.ts'
 import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
@@ -71,6 +72,7 @@ function page(): void {
 }
 
 document.head.append(h('style', {}, style))
-if (location.pathname === '/signin') document.body.append(h('main', { class: 'wall' }, h('h1', {}, 'Gemini'), door()))
+if (location.pathname === '/signin')
+  document.body.append(h('main', { class: 'wall' }, h('h1', {}, 'Gemini'), refused(), door()))
 else if (boot.state.layout === 'unknown') unknownPage(new Chat())
 else page()

@@ -1,0 +1,180 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+//lint:file-ignore SA1019 roots belong to the versions that the bridge speaks
+
+// HeaderProject names the project of an HTTP client that reports no roots.
+const HeaderProject = "Portolan-Project"
+
+const (
+	rootsWait    = 2 * time.Second // for a client to list its roots
+	instanceIdle = time.Minute     // after it, a session without an open request may be replaced
+	maxInstances = 1000
+)
+
+// instances tells clients of the same name apart. Of the clients that are connected, no two
+// have the same name, home project and number. A client that starts again gets the lowest
+// number that is free, so that a single client keeps its own. The zero value is ready.
+type instances struct {
+	mu       sync.Mutex
+	sessions map[string]*instance // by session
+}
+
+type instance struct {
+	name, home string // home is the project of the session's first request
+	number     int    // 0 until the first request
+	open       int    // HTTP requests under way
+	seen       time.Time
+	lasting    bool   // until the session ends; an HTTP session may be left behind instead
+	roots      string // project by the client's roots
+	asked      bool   // the roots are known
+}
+
+// session returns the record of a session. The caller holds mu.
+func (s *instances) session(id string) *instance {
+	if s.sessions == nil {
+		s.sessions = make(map[string]*instance)
+	}
+	in := s.sessions[id]
+	if in == nil {
+		if len(s.sessions) >= maxInstances {
+			for other, in := range s.sessions {
+				if !in.live() {
+					delete(s.sessions, other)
+				}
+			}
+		}
+		in = &instance{seen: time.Now()}
+		s.sessions[id] = in
+	}
+	return in
+}
+
+func (in *instance) live() bool {
+	return in.lasting || in.open > 0 || time.Since(in.seen) < instanceIdle
+}
+
+// number returns the session's instance: a number, and its home project.
+func (s *instances) number(id, name, project string, lasting bool) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.session(id)
+	in.seen, in.lasting = time.Now(), lasting
+	if in.number == 0 {
+		in.name, in.home = name, project
+		taken := make(map[int]bool)
+		for other, o := range s.sessions {
+			switch {
+			case o == in || o.number == 0 || o.name != name || o.home != project:
+			case o.live():
+				taken[o.number] = true
+			default:
+				delete(s.sessions, other) // if it returns, it gets another number
+			}
+		}
+		for in.number = 1; taken[in.number]; {
+			in.number++
+		}
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", in.number, in.home))
+}
+
+// during marks an HTTP session as used until the result is called.
+func (s *instances) during(id string) func() {
+	if id == "" {
+		return func() {}
+	}
+	change := func(by int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		in := s.session(id)
+		in.open += by
+		in.seen = time.Now()
+	}
+	change(1)
+	return func() { change(-1) }
+}
+
+// end forgets a session.
+func (s *instances) end(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, id)
+}
+
+// project returns the project of a session's first root, or "". It asks the client once, and
+// again after its roots have changed.
+func (s *instances) project(ctx context.Context, id string, session *mcp.ServerSession) string {
+	s.mu.Lock()
+	in := s.session(id)
+	known, project := in.asked, in.roots
+	s.mu.Unlock()
+	init := session.InitializeParams()
+	if known || init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil {
+		return project
+	}
+	ctx, cancel := context.WithTimeout(ctx, rootsWait)
+	defer cancel()
+	project = ""
+	if roots, err := session.ListRoots(ctx, nil); err == nil && len(roots.Roots) > 0 && roots.Roots[0] != nil {
+		if at, err := url.Parse(roots.Roots[0].URI); err == nil {
+			project = ProjectName(at.Path)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in = s.session(id)
+	in.roots, in.asked = project, true
+	return project
+}
+
+// rootsChanged makes the next request ask for the roots again.
+func (s *instances) rootsChanged(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session(id).asked = false
+}
+
+// projectOf returns the project of a request: of the client's first root, else the one that
+// the client was started for, else that of its header.
+func (r *relay) projectOf(ctx context.Context, id string, session *mcp.ServerSession, header http.Header) string {
+	if project := r.bridge.instances.project(ctx, id, session); project != "" {
+		return project
+	}
+	if r.project != "" {
+		return r.project
+	}
+	return ProjectName(header.Get(HeaderProject))
+}
+
+// ProjectName returns the name of a project by its folder, or "" for a root of a disk. It is at
+// most 100 characters long, and has no control characters.
+func ProjectName(folder string) string {
+	name := path.Base(strings.ReplaceAll(folder, `\`, "/"))
+	name = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, name))
+	if runes := []rune(name); len(runes) > 100 {
+		name = string(runes[:100])
+	}
+	if name == "." || name == "/" || name == ".." || strings.HasSuffix(name, ":") {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,122 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
+)
+
+//lint:file-ignore SA1019 roots belong to the versions that the bridge speaks
+
+// who returns what the extension hears of a client: its instance and its project.
+func (d *desktop) who(t *testing.T) [2]string {
+	t.Helper()
+	text, _ := d.call(t, "who", nil)
+	var who map[string]string
+	if err := json.Unmarshal([]byte(text), &who); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return [2]string{who["instance"], who["project"]}
+}
+
+// overStdio returns a client's transport over ServeClient, and a function that ends it.
+func overStdio(t *testing.T, b *bridge.Bridge) (mcp.Transport, func()) {
+	clientIn, bridgeOut := io.Pipe()
+	bridgeIn, clientOut := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- b.ServeClient(context.Background(), bridgeIn, bridgeOut) }()
+	return &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, func() {
+		clientOut.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		clientIn.Close()
+	}
+}
+
+func TestClientsOfTheSameName(t *testing.T) {
+	b, _, http1 := paired(t, &bridge.Options{Project: "/home/ann/harbour"})
+	check := func(what string, d *desktop, instance, project string) {
+		t.Helper()
+		if got := d.who(t); got != [2]string{instance, project} {
+			t.Errorf("%s is %q, want %q of project %q", what, got, instance, project)
+		}
+	}
+	transport, end := overStdio(t, b)
+	check("a client over HTTP", http1, "1", "")
+	first := newDesktop(t, transport, nil)
+	check("the first stdio client", first, "1 harbour", "harbour")
+	transport, endSecond := overStdio(t, b)
+	second := newDesktop(t, transport, nil)
+	check("the second", second, "2 harbour", "harbour")
+	end()
+	transport, end = overStdio(t, b)
+	defer end()
+	defer endSecond()
+	check("the first, started again", newDesktop(t, transport, nil), "1 harbour", "harbour")
+	check("the second, still there", second, "2 harbour", "harbour")
+	check("another over HTTP", newDesktop(t, overHTTP(t, b, ""), nil), "2", "")
+
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := &mcp.StreamableClientTransport{Endpoint: "http://" + b.Addr() + "/mcp", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: inProject{bearer{token}, "tides"}}}
+	check("a client with a header", newDesktop(t, named, nil), "1 tides", "tides")
+}
+
+type inProject struct {
+	bearer
+	project string
+}
+
+func (h inProject) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set(bridge.HeaderProject, h.project)
+	return h.bearer.RoundTrip(req)
+}
+
+func TestProjectOfRoots(t *testing.T) {
+	b, _, _ := paired(t, &bridge.Options{Project: "harbour"})
+	client := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, nil)
+	client.AddRoots(&mcp.Root{URI: "file:///home/ann/code/caf%C3%A9"})
+	transport, end := overStdio(t, b)
+	defer end()
+	session, err := client.Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desktop{ClientSession: session, changed: make(chan struct{}, 100)}
+	if got := d.who(t); got != [2]string{"1 café", "café"} {
+		t.Errorf("by its roots the client is %q", got)
+	}
+	client.RemoveRoots("file:///home/ann/code/caf%C3%A9")
+	client.AddRoots(&mcp.Root{URI: "file:///srv/tides/"})
+	for deadline := time.Now().Add(patience); ; {
+		got := d.who(t)
+		if got == [2]string{"1 café", "tides"} { // the same client, in another project
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after its roots changed the client is %q", got)
+		}
+	}
+}
+
+func TestProjectName(t *testing.T) {
+	for folder, want := range map[string]string{
+		"/home/ann/code": "code", "/": "", "": "", `C:\work\tides`: "tides", "C:\\": "", "..": "", " a\x1bb\n": "ab",
+	} {
+		if got := bridge.ProjectName(folder); got != want {
+			t.Errorf("ProjectName(%q) = %q, want %q", folder, got, want)
+		}
+	}
+}

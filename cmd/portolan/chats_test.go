@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTrivialPrompts(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"1+1": true, "What's 1 + 1?": true, "Hello": true, "OK": true, "Connection test": true, "  ok.  ": true, "": true,
+		"Say hello to me": true, "你好": true, "接続テスト": true,
+		"How do I read files asynchronously in Python?":                                     false,
+		"JavaScriptでオブジェクトをディープコピーする方法を1つ教えて":                                               false,
+		"Two trains at 70 km/h and 80 km/h start 300 km apart. When do they meet, and why?": false,
+	} {
+		if got := trivial(prompt); got != want {
+			t.Errorf("trivial(%q) = %v", prompt, got)
+		}
+	}
+}
+
+func TestScenariosThatAreRefused(t *testing.T) {
+	for _, text := range []string{
+		`[{"id":"a","prompts":["1+1"]}]`, `[{"id":"a","prompts":[]}]`, `[{"prompts":["How do I sort a list of names?"]}]`,
+		`[{"id":"a","prompts":["How do I sort a list of names?"],"expect":{"minLength":3}}]`, `{"id":"a"}`,
+	} {
+		file := filepath.Join(t.TempDir(), "scenarios.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var errors bytes.Buffer
+		if code := run(t.Context(), []string{"chats", "check", "--list", "--file", file}, io.Discard, &errors); code != 2 {
+			t.Errorf("%s: exit code %d, %s", text, code, errors.String())
+		}
+	}
+}
+
+func TestScenariosAreChosen(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                             "new-chat code-block existing-chat thinking parallel",
+		"--tag smoke":                  "new-chat code-block parallel",
+		"--tag code --tag thinking":    "code-block thinking",
+		"--tag chatgpt":                "parallel",
+		"--id thinking":                "thinking",
+		"--site claude":                "new-chat code-block existing-chat thinking",
+		"--site chatgpt --site gemini": "new-chat code-block existing-chat thinking parallel",
+	} {
+		var out, errors bytes.Buffer
+		if code := run(t.Context(), append([]string{"chats", "check", "--list"}, strings.Fields(args)...), &out, &errors); code != 0 {
+			t.Fatalf("%s: exit code %d, %s", args, code, errors.String())
+		}
+		var ids []string
+		for line := range strings.Lines(out.String()) {
+			ids = append(ids, strings.Fields(line)[0])
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestAnswersAreJudged(t *testing.T) {
+	const prompt = "Explain optimistic locking in databases"
+	good := chatAnswer{Answer: "Optimistic locking lets databases go on …", Confidence: "high", Timings: map[string]float64{"totalMs": 900}}
+	for _, row := range []struct {
+		expect expect
+		change func(*chatAnswer)
+		want   string // the assertion that fails
+	}{
+		{expect{MinAnswerLength: 20, RelevanceThreshold: 0.7, MaxTotalMs: 1000, NoFallback: true, NoEmptyMarkdown: true, Contains: []string{"locking"}}, nil, ""},
+		{expect{MinAnswerLength: 100}, nil, "minAnswerLength"},
+		{expect{RelevanceThreshold: 0.5}, func(a *chatAnswer) { a.Answer = "The weather is fine." }, "relevanceThreshold"},
+		{expect{RelevanceThreshold: 1, Keywords: []string{"mutex"}}, nil, "relevanceThreshold"},
+		{expect{MaxTotalMs: 500}, nil, "maxTotalMs"},
+		{expect{NoFallback: true}, func(a *chatAnswer) { a.Confidence = "low" }, "noFallback"},
+		{expect{NoEmptyMarkdown: true}, func(a *chatAnswer) { a.Answer = " \n" }, "noEmptyMarkdown"},
+		{expect{Contains: []string{"```"}}, nil, "contains"},
+	} {
+		r := checkResult{Prompt: prompt, Answer: good}
+		if row.change != nil {
+			row.change(&r.Answer)
+		}
+		row.expect.judge(&r)
+		failed := slices.ContainsFunc(r.Failures, func(f string) bool { return strings.HasPrefix(f, row.want+":") })
+		if row.want == "" && len(r.Failures) > 0 || row.want != "" && !failed {
+			t.Errorf("%+v: %q, want %q", row.expect, r.Failures, row.want)
+		}
+	}
+}
+
+func TestOnePromptAMinute(t *testing.T) {
+	c := &checker{next: make(map[string]time.Time), every: promptEvery, log: io.Discard}
+	if err := c.wait(t.Context(), "claude"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.wait(t.Context(), "gemini"); err != nil { // another site does not wait
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.wait(ctx, "claude"); err != context.Canceled {
+		t.Errorf("a second prompt to the same site did not wait: %v", err)
+	}
+	if at := time.Until(c.next["claude"]); at < promptEvery {
+		t.Errorf("the third would come in %v", at)
+	}
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
+import type { FailureCode } from '../../extension/chats/drivermessages.ts'
+import { loginPath } from '../sites/hosts.ts'
+import { seen, selectors, watch } from './selectors.ts'
+import { others, plain, right, Sites, token, type On } from './site.ts'
+
+// The sites that are data only: one row of scenarios for each of them.
+
+const sites = new Sites()
+/** The waits for a quiet text are shorter, because four of the pages show no mark of a complete answer. */
+const times = { quietGone: 700, quietUnseen: 900, response: 1500 }
+
+const troubles: { name: string; on: Partial<On>; mark?: string; code: FailureCode }[] = [
+  { name: 'signed out', on: { query: { loggedOut: 'wall' } }, code: 'LOGIN_REQUIRED' },
+  { name: 'a refused log-in', on: { query: { loggedOut: 'refused' } }, code: 'AUTHENTICATION_FAILED' },
+  { name: 'the usage limit', on: {}, mark: '[[ratelimit]]', code: 'RATE_LIMITED' },
+  { name: 'no answer', on: {}, mark: '[[noresponse]]', code: 'STUCK' },
+]
+
+describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () => {
+  for (const on of others) {
+    test(`${on.name}: several lines, thinking, a second turn; each selector has a page that proves it`, async () => {
+      const wanted = selectors(siteSpecs[on.site], on.layout)
+      const driven = await sites.open({ ...on, times })
+      await watch(driven, wanted)
+      const about = token('other')
+      const prompt = `Of several\n\n  lines, “quoted” & <b> [[think ms=400 skip=1]] [[markdown]] token:${about}`
+      const picked = siteSpecs[on.site].layouts[0]!.model ? { model: 'Haiku' } : {}
+      const { answer, failure } = await driven.ask(prompt, picked)
+      assert.equal(failure, undefined)
+      assert.match(
+        answer!.answer,
+        new RegExp(`^Here is what I found about ${about}.*# Findings on ${about}.*\\*\\*${about}\\*\\*\\.$`, 's'),
+      )
+      assert.doesNotMatch(answer!.answer, /UNSPOKEN|Thought for|\bCopy\b/)
+      assert.equal(sites.received(on.site, about)[0]!.text, prompt)
+      assert.equal(answer!.layout, on.layout)
+      assert.ok(answer!.conversationId && new URL(answer!.url).pathname.includes(answer!.conversationId))
+      if (picked.model) assert.equal(answer!.model, picked.model)
+      if (picked.model) { // the driver is too quick there for a search every 30 ms
+        await driven.page.locator('[data-testid="model-selector-dropdown"]').click()
+        await driven.page.getByRole('menuitem').first().waitFor()
+      }
+      const found = await seen(driven)
+      if (picked.model) await driven.page.keyboard.press('Escape')
+      assert.deepEqual(wanted.filter((selector) => !found.includes(selector)), [])
+      const next = token('next')
+      right(await driven.ask(`token:${next}`, { continues: true }), plain(next, 2))
+      driven.close()
+    })
+
+    test(`${on.name}: troubles, each with its code`, async () => {
+      for (const { name, on: state, mark = '', code } of troubles) {
+        const path = state.query?.loggedOut ? loginPath[on.site] : undefined
+        const about = token('trouble')
+        const { failure } = await sites.ask({ ...on, ...state, path, times }, `${mark} token:${about}`)
+        assert.equal(failure?.code, code, `${name}: ${failure?.message}`)
+      }
+    })
+  }
+
+  test('cancelled: the stop button is pressed', async () => {
+    for (const on of others) {
+      const driven = await sites.open({ ...on, times })
+      const stopped = sites.pages.stopped(on.site)
+      await driven.start(`[[slow ms=9000]] token:${token('cancel')}`)
+      await driven.phase('answering')
+      await driven.tell({ type: 'cancel' })
+      assert.equal((await driven.outcome()).failure!.code, 'CANCELLED')
+      for (const end = Date.now() + 20_000; sites.pages.stopped(on.site) === stopped && Date.now() < end;)
+        await driven.page.waitForTimeout(20)
+      assert.equal(sites.pages.stopped(on.site), stopped + 1, on.name)
+      driven.close()
+    }
+  })
+})

@@ -1,0 +1,181 @@
+import type { HistoryEntry, HistoryQuery } from '../messages.ts'
+
+/** An entry as it is kept. `size` is its length in UTF-16 units, twice that in bytes. */
+type Row = Omit<HistoryEntry, 'id'> & { id?: number; size: number; client: string }
+type Kept = Row & { id: number }
+
+const name = 'portolan-history'
+const store = 'entries'
+
+/** What a list shows of an answer, in UTF-16 units. */
+const longestShown = 4000
+/** A page of the export has about as many UTF-16 units. A message of a port may have 64 MiB. */
+const exportUnits = 4 << 20
+
+/** The bounds of the history. */
+export interface Bounds {
+  entries: number
+  units: number
+}
+
+/** The stored questions and answers, in IndexedDB. Ids grow with time. */
+export class HistoryDb {
+  private opened: Promise<IDBDatabase> | undefined
+  /** UTF-16 units that are kept. */
+  private units: Promise<number> | undefined
+
+  async add(row: Row, bounds: Bounds): Promise<void> {
+    this.units ??= this.sum()
+    const before = await this.units
+    await this.write((entries) => void entries.add(row))
+    this.units = Promise.resolve(before + row.size)
+    await this.dropOldest(bounds)
+  }
+
+  /** Returns entries, newest first. */
+  async find(query: HistoryQuery & { client?: string }): Promise<{ entries: HistoryEntry[]; more: boolean }> {
+    const { text = '', site, project, client, before, limit = 50 } = query
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const found: HistoryEntry[] = []
+    let more = false
+    await this.scan(before === undefined ? null : IDBKeyRange.upperBound(before, true), 'prev', (e) => {
+      if (site && e.site !== site || project && e.project !== project || client && e.client !== client) return true
+      const all = `${e.question}\n${e.answer}\n${e.url}\n${e.project ?? ''}\n${e.clientName}`.toLowerCase()
+      if (!words.every((word) => all.includes(word))) return true
+      if (found.length >= limit) {
+        more = true
+        return false
+      }
+      const { size: _, client: __, ...entry } = e
+      found.push({ ...entry, answer: e.answer.slice(0, longestShown), cut: e.answer.length > longestShown })
+      return true
+    })
+    return { entries: found, more }
+  }
+
+  /** Returns a part of the history as JSON lines, from after an id on, and where the next part begins. */
+  async lines(after: number): Promise<{ lines: string; next: number | null }> {
+    let lines = ''
+    let next: number | null = null
+    await this.scan(IDBKeyRange.lowerBound(after, true), 'next', (e) => {
+      // `provider` is B28's name of the site.
+      const { size: _, id, client: __, clientName: client, ...entry } = e
+      lines += `${JSON.stringify({ ...entry, client, provider: e.site })}\n`
+      if (lines.length < exportUnits) return true
+      next = id
+      return false
+    })
+    return { lines, next }
+  }
+
+  /** Returns the projects that entries have. */
+  async projects(): Promise<string[]> {
+    const found: string[] = []
+    const entries = await this.entries('readonly')
+    await each(entries.index('project').openKeyCursor(null, 'nextunique'), (cursor) => {
+      found.push(String(cursor.key))
+      return found.length < 200
+    })
+    return found
+  }
+
+  async remove(id: number): Promise<void> {
+    await this.write((entries) => void entries.delete(id))
+    this.units = undefined
+  }
+
+  async clear(): Promise<void> {
+    await this.write((entries) => void entries.clear())
+    this.units = undefined
+  }
+
+  /** Removes what is older than a time, as an ISO text. */
+  async removeBefore(ts: string): Promise<void> {
+    const entries = await this.entries('readwrite')
+    await each(entries.index('ts').openCursor(IDBKeyRange.upperBound(ts)), (cursor) => {
+      cursor.delete()
+      return true
+    })
+    this.units = undefined
+  }
+
+  private async dropOldest({ entries: most, units: longest }: Bounds): Promise<void> {
+    const entries = await this.entries('readwrite')
+    let count = await asked(entries.count())
+    let units = await this.units!
+    await each(entries.openCursor(), (cursor) => {
+      if (count <= most && units <= longest) return false
+      count--
+      units -= (cursor.value as Kept).size
+      cursor.delete()
+      return true
+    })
+    this.units = Promise.resolve(units)
+  }
+
+  private async sum(): Promise<number> {
+    let sum = 0
+    const entries = await this.entries('readonly')
+    await each(entries.index('size').openKeyCursor(), (cursor) => {
+      sum += Number(cursor.key)
+      return true
+    })
+    return sum
+  }
+
+  /** Reads entries one by one until `see` returns false. */
+  private async scan(
+    range: IDBKeyRange | null,
+    direction: IDBCursorDirection,
+    see: (entry: Kept) => boolean,
+  ): Promise<void> {
+    const entries = await this.entries('readonly')
+    await each(entries.openCursor(range, direction), (cursor) => see(cursor.value as Kept))
+  }
+
+  private async write(change: (entries: IDBObjectStore) => void): Promise<void> {
+    const entries = await this.entries('readwrite')
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    entries.transaction.oncomplete = () => resolve()
+    entries.transaction.onabort = () => reject(entries.transaction.error ?? new Error('the history could not be kept'))
+    change(entries)
+    await promise
+  }
+
+  private async entries(mode: IDBTransactionMode): Promise<IDBObjectStore> {
+    this.opened ??= open()
+    const db = await this.opened.catch((e: unknown) => {
+      this.opened = undefined
+      throw e
+    })
+    return db.transaction(store, mode).objectStore(store)
+  }
+}
+
+function open(): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, 1)
+  request.onupgradeneeded = () => {
+    const entries = request.result.createObjectStore(store, { keyPath: 'id', autoIncrement: true })
+    for (const index of ['size', 'project', 'ts']) entries.createIndex(index, index)
+  }
+  return asked(request)
+}
+
+function asked<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error ?? new Error('the history could not be read'))
+  })
+}
+
+/** Follows a cursor until `see` returns false. */
+function each<C extends IDBCursor>(request: IDBRequest<C | null>, see: (cursor: C) => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => {
+      const cursor = request.result
+      if (!cursor || !see(cursor)) return resolve()
+      cursor.continue()
+    }
+    request.onerror = () => reject(request.error ?? new Error('the history could not be read'))
+  })
+}

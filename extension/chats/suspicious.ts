@@ -1,0 +1,7 @@
+/** Reports an answer that is probably wrong: empty, only "ok", or without the digits that the question has (B29). */
+export function suspicious(question: string, answer: string): boolean {
+  const plain = answer.trim().toLowerCase()
+  if (!plain) return true
+  if (question.trim().toUpperCase() === 'OK') return false
+  return plain === 'ok' || (/\d/.test(question) && !/\d/.test(answer))
+}

@@ -1,0 +1,67 @@
+import type { Options, Trouble } from '../messages.ts'
+import { Stored } from '../stored.ts'
+import { ToolFault } from '../tools/tool.ts'
+import type { Answer, Site } from './drivermessages.ts'
+
+const most = 20
+const longestText = 4000
+
+/** Bundles about failed runs and suspicious answers (B29). The last ones are kept over restarts. */
+export class Troubles extends Stored<Trouble[]> {
+  private readonly options: () => Options
+  private readonly tell: (trouble: Trouble) => void
+
+  /** `tell`: a bundle was made. */
+  constructor(options: () => Options, tell: (trouble: Trouble) => void) {
+    super('local', 'troubles', [])
+    this.options = options
+    this.tell = tell
+  }
+
+  suspicious(site: Site, question: string, answered: Answer): void {
+    const { answer, confidence, evidence, layout, debug } = answered
+    this.add(
+      site,
+      'SUSPICIOUS_ANSWER',
+      { length: answer.length, confidence, evidence, layout },
+      debug,
+      question,
+      answer,
+    )
+  }
+
+  failed(site: Site, question: string, e: unknown): void {
+    if (!(e instanceof ToolFault) || e.code === 'CANCELLED') return
+    const { debug, ...details } = e.details ?? {}
+    this.add(site, e.code, details, debug as Trouble['debug'], question)
+  }
+
+  private add(
+    site: Site,
+    code: string,
+    details: Record<string, unknown>,
+    debug: Trouble['debug'],
+    question: string,
+    answer?: string,
+  ): void {
+    const shown = (text: string) =>
+      this.options().debugTexts ? text.slice(0, longestText) : `(${text.length} characters)`
+    const trouble: Trouble = {
+      id: crypto.randomUUID(),
+      at: new Date().toISOString(),
+      site,
+      code,
+      details,
+      ...(debug && { debug }),
+      question: shown(question),
+      ...(answer !== undefined && { answer: shown(answer) }),
+    }
+    void this.set([...this.value, trouble].slice(-most))
+    this.tell(trouble)
+  }
+}
+
+/** Returns a bundle as the text of a file, with the eight debug fields beside the rest. */
+export function troubleFile({ debug, ...rest }: Trouble): string {
+  return `${JSON.stringify({ ...rest, ...debug }, null, 2)}\n`
+}
