@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,10 +16,11 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
-// bridgeFlags parses the arguments of a bridge command, of which wanted are no flags.
-func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Options, []string, error) {
+// bridgeFlags parses the arguments of a command that uses a bridge. One of them is no flag
+// if wanted says what it is.
+func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Options, []string, error) {
 	opts := new(bridge.Options)
-	flags.StringVar(&opts.Address, "listen", bridge.DefaultAddress, "")
+	flags.StringVar(&opts.Address, "listen", cmp.Or(os.Getenv("PORTOLAN_ADDR"), bridge.DefaultAddress), "")
 	flags.StringVar(&opts.Profile, "profile", "", "")
 	flags.StringVar(&opts.Project, "project", startProject(), "")
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
@@ -29,10 +31,10 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Option
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case len(rest) > wanted:
-		return nil, nil, fmt.Errorf("%w: unexpected %q", errUsage, rest[wanted])
-	case len(rest) < wanted:
-		return nil, nil, fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
+	case wanted == "" && len(rest) > 0:
+		return nil, nil, fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	case wanted != "" && len(rest) != 1:
+		return nil, nil, fmt.Errorf("%w: want %s", errUsage, wanted)
 	}
 	return opts, rest, loopbackOnly(opts.Address)
 }
@@ -66,11 +68,24 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	}
 	flags := newFlags("bridge")
 	stdio, ephemeral := flags.Bool("stdio", false, ""), flags.Bool("ephemeral", false, "")
-	opts, _, err := bridgeFlags(flags, args, 0)
+	file := flags.String("log-file", "", "")
+	var level slog.Level
+	flags.TextVar(&level, "log-level", slog.LevelInfo, "")
+	opts, _, err := bridgeFlags(flags, args, "")
 	if err != nil {
 		return err
 	}
-	opts.Ephemeral, opts.Logger = *ephemeral, slog.New(slog.NewTextHandler(stderr, nil))
+	log := stderr
+	if *file != "" {
+		l, err := openLog(*file)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		log = l
+	}
+	opts.Ephemeral = *ephemeral
+	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
 	if *stdio {
 		return bridgeStdio(ctx, opts, os.Stdin, stdout, stderr)
 	}

@@ -15,7 +15,7 @@ import (
 // bridgePair pairs one browser profile through the running bridge. If none runs, it
 // runs one until the profile is paired.
 func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	opts, _, err := bridgeFlags(newFlags("bridge pair"), args, 0)
+	opts, _, err := bridgeFlags(newFlags("bridge pair"), args, "")
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (t *terminal) Accepted(who bridge.Pairing) bool {
 
 // bridgeClients lists the paired browser profiles.
 func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
-	opts, _, err := bridgeFlags(newFlags("bridge clients"), args, 0)
+	opts, _, err := bridgeFlags(newFlags("bridge clients"), args, "")
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func clientsOf(ctx context.Context, opts *bridge.Options) ([]bridge.Pairing, map
 
 // bridgeRevoke forgets a paired profile; a running bridge ends its connection.
 func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
-	opts, rest, err := bridgeFlags(newFlags("bridge revoke"), args, 1)
+	opts, rest, err := bridgeFlags(newFlags("bridge revoke"), args, "one install id, as portolan bridge clients prints it")
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
 
 // bridgeToken prints the bearer token of HTTP clients.
 func bridgeToken(args []string, stdout io.Writer) error {
-	opts, _, err := bridgeFlags(newFlags("bridge token"), args, 0)
+	opts, _, err := bridgeFlags(newFlags("bridge token"), args, "")
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("%w: no scenario has this id, tag and site", errUsage)
 	}
-	session, end, err := attach(ctx, opts.bridge)
+	session, end, err := attach(ctx, opts.bridge, "portolan chats check", nil)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,13 @@ func chatsFlags(args []string) (*chatsOptions, error) {
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.sure, "yes", false, "")
 	var err error
-	o.bridge, _, err = bridgeFlags(flags, args, 0)
+	o.bridge, _, err = bridgeFlags(flags, args, "")
 	return o, err
 }
 
-// attach returns an MCP session with the running bridge.
-func attach(ctx context.Context, opts *bridge.Options) (*mcp.ClientSession, func(), error) {
+// attach returns an MCP session with the running bridge, as a client of that name. Step gets
+// the progress of calls, and may be nil.
+func attach(ctx context.Context, opts *bridge.Options, name string, step func(string)) (*mcp.ClientSession, func(), error) {
 	local, err := bridge.Dial(ctx, opts)
 	if errors.Is(err, bridge.ErrNoBridge) {
 		return nil, nil, fmt.Errorf("%w: start portolan bridge, and open the browser that is paired with it", err)
@@ -111,7 +112,13 @@ func attach(ctx context.Context, opts *bridge.Options) (*mcp.ClientSession, func
 		<-attached
 		local.Close()
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "portolan chats check", Version: version}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: version}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			if step != nil {
+				step(req.Params.Message)
+			}
+		},
+	})
 	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
 	if err != nil {
 		end()

@@ -133,7 +133,7 @@ type checker struct {
 
 // plan returns the steps for the sites that the browser offers.
 func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) ([]step, error) {
-	offered, err := c.offered(ctx)
+	offered, err := offeredChats(ctx, c.session)
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +165,11 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 	return plan, nil
 }
 
-// offered returns the sites that the browser offers. A browser that is just connecting gets
+// offeredChats returns the sites that the browser offers. A browser that is just connecting gets
 // some seconds.
-func (c *checker) offered(ctx context.Context) ([]string, error) {
+func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, error) {
 	for patience := time.After(offerWait); ; {
-		list, err := c.session.ListTools(ctx, nil)
+		list, err := session.ListTools(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (c *checker) offered(ctx context.Context) ([]string, error) {
 		for _, t := range list.Tools {
 			site, isChat := strings.CutPrefix(t.Name, "chat_")
 			if schema, ok := t.InputSchema.(map[string]any); isChat && ok {
-				if properties, _ := schema["properties"].(map[string]any); properties["conversationId"] != nil {
+				if properties, _ := schema["properties"].(map[string]any); properties["conversationId"] != nil && properties["tool"] == nil { // chat_start has a tool
 					sites = append(sites, site)
 				}
 			}

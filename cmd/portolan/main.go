@@ -12,8 +12,10 @@
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
 //	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
+//	    [--log-file FILE] [--log-level debug|info|warn|error]
 //	portolan bridge pair|clients|token
 //	portolan bridge revoke INSTALL-ID
+//	portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
 //	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
 //	portolan help [COMMAND]
 //	portolan version
@@ -50,8 +52,10 @@ const usage = `usage:
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
   portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
   portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
+      [--log-file FILE] [--log-level debug|info|warn|error]
   portolan bridge pair|clients|token
   portolan bridge revoke INSTALL-ID
+  portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
   portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
   portolan help [COMMAND]
   portolan version
@@ -75,7 +79,7 @@ type command func(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 var commands = map[string]command{
 	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt,
-	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "chats": chats,
+	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "ask": askChats, "chats": chats,
 }
 
 // An exitCode is the exit code of a program that this one ran, and becomes its own.
@@ -88,9 +92,12 @@ const version = "0.1.0"
 
 // help returns the lines of usage about a verb, or all of them for any other word.
 func help(verb string) string {
-	lines := "usage:\n"
+	lines, own := "usage:\n", false
 	for line := range strings.Lines(usage) {
-		if strings.HasPrefix(line, "  portolan "+verb+" ") {
+		if !strings.HasPrefix(line, "    ") { // else it goes on
+			own = strings.HasPrefix(line, "  portolan "+verb+" ")
+		}
+		if own {
 			lines += line
 		}
 	}

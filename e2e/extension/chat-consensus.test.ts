@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { soak } from '../web/soak.ts'
 import { Asking, hosts, sites } from './asking.ts'
+import { binary } from './bridge.ts'
 import { call, hasTool } from './rig.ts'
 
 type Site = (typeof sites)[number]
@@ -211,6 +214,31 @@ test('T36: a client that cancels stops the answer on every site', async () => {
   await assert.rejects(call)
   await asking.idle()
   assert.deepEqual(sites.map((site, i) => asking.pages.stopped(site) - stopped[i]!), [1, 1, 1])
+})
+
+test('S15: portolan ask prints the answers, or the consensus, and fails if a chat does', async () => {
+  script(twelve, agreed)
+  const ask = async (...args: string[]) => {
+    const child = spawn(binary, ['ask', ...asking.rig.bridge.flags, ...args, question])
+    const said = { out: '', err: '' }
+    child.stdout.on('data', (text) => (said.out += text))
+    child.stderr.on('data', (text) => (said.err += text))
+    const [code] = await once(child, 'close')
+    return { code, ...said }
+  }
+  const one = await ask('--site', 'gemini')
+  assert.deepEqual([one.code, one.out], [0, `${twelve.gemini}\n`], one.err)
+  assert.match(one.err, /Gemini: (?:opening|answering|reading)/)
+  const consensus = await ask('--consensus', '--json')
+  assert.equal(consensus.code, 0, consensus.err)
+  const { structuredContent } = JSON.parse(consensus.out) as { structuredContent: { consensus: { answer: string } } }
+  assert.equal(structuredContent.consensus.answer, agreed.answer)
+  asking.pages.set('chatgpt', { loggedOut: 'wall' })
+  const partly = await ask('--site', 'chatgpt,aistudio')
+  assert.equal(partly.code, 1)
+  assert.ok(partly.out.includes(twelve.aistudio) && partly.err.includes('no answer from chatgpt'), partly.err)
+  const none = await ask('--site', 'grok')
+  assert.ok(none.code === 1 && none.err.includes('does not offer "grok"'), none.err)
 })
 
 test('S9: a client that waits briefly starts a long chat, and fetches its answer whole', async () => {

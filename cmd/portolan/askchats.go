@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxQuestion limits a question from stdin, in bytes.
+const maxQuestion = 200_000
+
+// askChats puts a question to chats of the browser, through the running bridge, and prints
+// the answers. Progress goes to stderr. A chat that fails fails the command, but the
+// answers of the others are printed.
+func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("ask")
+	var sites []string
+	listFlag(flags, &sites, "site")
+	consensus, compare := flags.Bool("consensus", false, ""), flags.Bool("compare", false, "")
+	asJSON := flags.Bool("json", false, "")
+	opts, rest, err := bridgeFlags(flags, args, "one question in quotes, or - for stdin")
+	if err != nil {
+		return err
+	}
+	if *consensus && *compare {
+		return fmt.Errorf("%w: --consensus compares too; want one of --consensus and --compare", errUsage)
+	}
+	question := rest[0]
+	if question == "-" {
+		text, err := io.ReadAll(io.LimitReader(os.Stdin, maxQuestion+1))
+		if err != nil {
+			return err
+		}
+		question = string(text)
+	}
+	if question = strings.TrimSpace(question); question == "" || len(question) > maxQuestion {
+		return fmt.Errorf("%w: the question is empty, or has more than %d bytes", errUsage, maxQuestion)
+	}
+	session, end, err := attach(ctx, opts, "portolan ask", func(message string) {
+		fmt.Fprintln(stderr, printable(firstLine(message)))
+	})
+	if err != nil {
+		return err
+	}
+	defer end()
+	offered, err := offeredChats(ctx, session)
+	if err != nil {
+		return err
+	}
+	services, err := chosenSites(sites, offered)
+	if err != nil {
+		return err
+	}
+	tool, arguments := chatToolFor(services, *consensus, *compare)
+	arguments["prompt"] = question
+	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
+	params.SetProgressToken("ask")
+	result, err := session.CallTool(ctx, params)
+	if err != nil {
+		return err
+	}
+	return printAnswer(result, *asJSON, stdout)
+}
+
+// chosenSites returns the sites that --site names, of those that the browser offers. "all",
+// or no name, means all of them. A name may have several sites, with commas.
+func chosenSites(named, offered []string) ([]string, error) {
+	var chosen []string
+	for _, names := range named {
+		for site := range strings.SplitSeq(names, ",") {
+			site = strings.TrimSpace(site)
+			switch {
+			case site == "all":
+				return offered, nil
+			case !slices.Contains(offered, site):
+				return nil, fmt.Errorf("the browser does not offer %q: switch it on in the side panel; it offers %s",
+					site, strings.Join(offered, ", "))
+			case !slices.Contains(chosen, site):
+				chosen = append(chosen, site)
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return offered, nil
+	}
+	return chosen, nil
+}
+
+// chatToolFor returns the tool that asks these sites, and its arguments without the prompt.
+func chatToolFor(services []string, consensus, compare bool) (string, map[string]any) {
+	several := map[string]any{"services": services}
+	switch {
+	case consensus:
+		return "chat_consensus", several
+	case compare:
+		return "chat_compare", several
+	case len(services) == 1:
+		return "chat_" + services[0], map[string]any{}
+	}
+	return "chat_all", several
+}
+
+// printAnswer prints the texts of a result, or all of it as JSON.
+func printAnswer(result *mcp.CallToolResult, asJSON bool, stdout io.Writer) error {
+	var texts []string
+	for _, block := range result.Content {
+		if text, ok := block.(*mcp.TextContent); ok {
+			texts = append(texts, text.Text)
+		}
+	}
+	text := printable(strings.Join(texts, "\n\n"))
+	if asJSON {
+		if err := printJSON(stdout, result); err != nil {
+			return err
+		}
+	} else if !result.IsError {
+		fmt.Fprintln(stdout, text)
+	}
+	if result.IsError {
+		return errors.New(text)
+	}
+	if failed := failedSites(result); len(failed) > 0 {
+		return fmt.Errorf("no answer from %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// failedSites returns the sites of a result of several that have an error.
+func failedSites(result *mcp.CallToolResult) []string {
+	type outcome struct {
+		Error json.RawMessage `json:"error"`
+	}
+	text, err := json.Marshal(result.StructuredContent)
+	if err != nil {
+		return nil
+	}
+	var sites map[string]json.RawMessage
+	if json.Unmarshal(text, &sites) != nil {
+		return nil
+	}
+	if answers := sites["answers"]; answers != nil { // of chat_consensus
+		sites = nil
+		_ = json.Unmarshal(answers, &sites)
+	}
+	var failed []string
+	for site, value := range sites {
+		var o outcome
+		if json.Unmarshal(value, &o) == nil && o.Error != nil {
+			failed = append(failed, site)
+		}
+	}
+	slices.Sort(failed)
+	return failed
+}
+
+// firstLine returns the first line of a text, cut to a line of a terminal.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > 120 {
+		return string(runes[:120]) + "…"
+	}
+	return line
+}

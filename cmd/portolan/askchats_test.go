@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestSitesAreChosen(t *testing.T) {
+	offered := []string{"chatgpt", "gemini", "claude"}
+	for _, row := range []struct {
+		named []string
+		want  string // or the error
+		tool  string
+	}{
+		{nil, "chatgpt gemini claude", "chat_all"},
+		{[]string{"all"}, "chatgpt gemini claude", "chat_all"},
+		{[]string{"gemini,claude"}, "gemini claude", "chat_all"},
+		{[]string{"gemini", "gemini"}, "gemini", "chat_gemini"},
+		{[]string{"grok"}, `the browser does not offer "grok": switch it on in the side panel; it offers chatgpt, gemini, claude`, ""},
+	} {
+		got, err := chosenSites(row.named, offered)
+		text := strings.Join(got, " ")
+		if err != nil {
+			text = err.Error()
+		}
+		if text != row.want {
+			t.Errorf("%q: %s, want %s", row.named, text, row.want)
+		}
+		if tool, _ := chatToolFor(got, false, false); err == nil && tool != row.tool {
+			t.Errorf("%q: %s, want %s", row.named, tool, row.tool)
+		}
+	}
+}
+
+func TestFailedSites(t *testing.T) {
+	fault := map[string]any{"error": map[string]any{"code": "TIMEOUT"}}
+	answer := map[string]any{"answer": "12 m"}
+	for _, content := range []map[string]any{
+		{"chatgpt": answer, "gemini": fault, "comparison": nil, "partial": true},
+		{"answers": map[string]any{"chatgpt": answer, "gemini": fault}, "consensus": nil},
+	} {
+		if diff := cmp.Diff([]string{"gemini"}, failedSites(&mcp.CallToolResult{StructuredContent: content})); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", content, diff)
+		}
+	}
+}
+
+func TestAskIsUsedWrongly(t *testing.T) {
+	for _, args := range []string{"", "a b", "--consensus --compare question", "--nothing question", "\u00a0"} {
+		var stderr bytes.Buffer
+		if code := run(t.Context(), append([]string{"ask"}, strings.Split(args, " ")...), io.Discard, &stderr); code != 2 {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
+		}
+	}
+}
+
+func TestLogFilesAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bridge.log")
+	if err := os.WriteFile(path, []byte("an older run\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.most = 1000
+	for i := range 500 {
+		if _, err := fmt.Fprintf(l, "entry %03d of the log\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) != maxLogFiles {
+		t.Fatalf("%q, %v", files, err)
+	}
+	last := 499
+	for i, file := range files { // the newest first
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() > 1000 {
+			t.Errorf("%s: %v, %v", file, info, err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if want := fmt.Sprintf("entry %03d of the log", last); lines[len(lines)-1] != want {
+			t.Errorf("file %d ends with %q, want %q", i, lines[len(lines)-1], want)
+		}
+		last -= len(lines)
+	}
+}
