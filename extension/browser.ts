@@ -100,6 +100,11 @@ export function onAlarm(name: string, handler: () => void): void {
     if (alarm.name === name) handler()
   })
 }
+/**
+ * The time between two alarms that keep the background awake, in minutes. Chromium allows no shorter one. Firefox ends
+ * an event page 30 s after its last event, so the alarm must come sooner there.
+ */
+export const wakingMinutes = (): number => (extensionUrl('').startsWith('moz-extension:') ? 0.25 : 0.5)
 export async function setAlarm(name: string, minutes: number): Promise<void> {
   if ((await chrome.alarms.get(name))?.periodInMinutes !== minutes)
     await chrome.alarms.create(name, { periodInMinutes: minutes })
