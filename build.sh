@@ -19,7 +19,7 @@ usage: ./build.sh VERB
   soak [NAME...]  the long repetitions, which CI runs after test
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
-  extension [--trusted-input]  the extension, to dist/extension and dist/extension.zip; with the permission to type
+  extension [--trusted-input | firefox]  the extension, to dist/extension and dist/extension.zip; with the permission to type
   release      the package's tarball, checksums, SBOM and notes, to dist/release
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
   bench [--record] [panel|bridge|proxy [--leak]|farm|search ...]  benchmarks in Chromium and workerd; prints tables;
@@ -70,7 +70,7 @@ wasm) package ;;
 web) package; demo ;;
 release) package; exec node $build/release.mjs ;;
 extension)
-	case "${1:-}" in '' | --trusted-input) ;; *) usage >&2; exit 2 ;; esac
+	case "${1:-}" in '' | --trusted-input | firefox) ;; *) usage >&2; exit 2 ;; esac
 	package; programs; extension "$@" ;;
 worker) worker; exec node $build/sizes.mjs proxy.wasm ;;
 bench)

@@ -12,7 +12,9 @@ import (
 
 // extensionOrigin matches the origins that may open a socket. Browsers write the Origin
 // header, so a page cannot send one of these.
-var extensionOrigin = regexp.MustCompile(`^chrome-extension://[a-p]{32}$`)
+// An id of Firefox is random for each installation.
+var extensionOrigin = regexp.MustCompile(
+	`^(chrome-extension://[a-p]{32}|moz-extension://[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 
 // A denial is the response to a request that is refused before it has any effect.
 type denial struct {

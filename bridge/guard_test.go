@@ -206,14 +206,17 @@ func TestPagesCannotPair(t *testing.T) {
 		}
 	}
 	const stranger = "chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba"
+	const fox = "moz-extension://5d2e9b7a-1c3f-4e0f-9a68-0c5d2e9b7a11"
 	all("before")
 	if got := try(stranger); got != 101 { // to be told how to pair
 		t.Errorf("an extension before: %d", got)
 	}
 	newExtension("Work").pair(t, b)
 	all("after")
-	if got := try(stranger); got != 403 {
-		t.Errorf("another extension after: %d", got)
+	for _, other := range []string{stranger, fox} {
+		if got := try(other); got != 403 {
+			t.Errorf("another extension after: %s: %d", other, got)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -232,6 +235,10 @@ func TestPagesCannotPair(t *testing.T) {
 	if got := try(stranger); got != 403 {
 		t.Errorf("another extension when the window is closed: %d", got)
 	}
+	e := newExtension("Fox")
+	e.origin = fox
+	e.pair(t, b)
+	e.connect(t, b)
 }
 
 // TestTheWindowClosesAfterThreeAttempts checks the limit of guesses.

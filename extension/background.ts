@@ -206,7 +206,7 @@ const link = new BridgeLink({
     ;(await runningModule()).serve(connection)
     void followRegistry()
   },
-  watch: (on) => void (on ? browser.setAlarm(alarm, 0.5) : browser.clearAlarm(alarm)),
+  watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),
 })
 /** Passes the logs of servers on while the user offers them. */
 async function followRegistry(): Promise<void> {

@@ -60,7 +60,14 @@ const asked = (p: Wanted) => p as chrome.permissions.Permissions
 /** Call it in the click's own handler. */
 export const requestPermissions = (p: Wanted): Promise<boolean> => chrome.permissions.request(asked(p))
 export const removePermissions = (p: Wanted): Promise<boolean> => chrome.permissions.remove(asked(p))
-export const hasPermissions = (p: Wanted): Promise<boolean> => chrome.permissions.contains(asked(p))
+/** A permission that the browser does not know is not granted. Firefox throws for it. */
+export async function hasPermissions(p: Wanted): Promise<boolean> {
+  try {
+    return await chrome.permissions.contains(asked(p))
+  } catch {
+    return false
+  }
+}
 export async function grantedPermissions(): Promise<{ permissions: string[]; origins: string[] }> {
   const { permissions = [], origins = [] } = await chrome.permissions.getAll()
   return { permissions, origins }
@@ -81,8 +88,9 @@ export const writeStored = (area: Area, key: string, value: unknown): Promise<vo
 export const removeStored = (area: Area, key: string): Promise<void> => chrome.storage[area].remove(key)
 /** Keeps content scripts out of the storage. */
 export async function guardStorage(): Promise<void> {
+  // Firefox has no levels. Content scripts reach `local` there, which has neither keys nor header values as texts.
   for (const area of ['local', 'session'] as const)
-    await chrome.storage[area].setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' })
+    await chrome.storage[area].setAccessLevel?.({ accessLevel: 'TRUSTED_CONTEXTS' })
 }
 
 // Waking.
@@ -92,6 +100,11 @@ export function onAlarm(name: string, handler: () => void): void {
     if (alarm.name === name) handler()
   })
 }
+/**
+ * The time between two alarms that keep the background awake, in minutes. Chromium allows no shorter one. Firefox ends
+ * an event page 30 s after its last event, so the alarm must come sooner there.
+ */
+export const wakingMinutes = (): number => (extensionUrl('').startsWith('moz-extension:') ? 0.25 : 0.5)
 export async function setAlarm(name: string, minutes: number): Promise<void> {
   if ((await chrome.alarms.get(name))?.periodInMinutes !== minutes)
     await chrome.alarms.create(name, { periodInMinutes: minutes })
@@ -116,8 +129,11 @@ export function showBadge(text: string, color: string, title: string): void {
   void chrome.action.setBadgeBackgroundColor({ color })
   void chrome.action.setTitle({ title })
 }
-export const sidePanelOnClick = (): void =>
-  void chrome.sidePanel?.setPanelBehavior({ openPanelOnActionClick: true }).catch(() => {})
+export function sidePanelOnClick(): void {
+  const { sidebarAction } = chrome as unknown as { sidebarAction?: { toggle(): Promise<void> } }
+  if (sidebarAction) chrome.action.onClicked.addListener(() => void sidebarAction.toggle())
+  else void chrome.sidePanel?.setPanelBehavior({ openPanelOnActionClick: true }).catch(() => {})
+}
 
 // Tabs and windows.
 

@@ -287,6 +287,8 @@ export interface ClientView {
   version?: string
   /** Where it last called from. */
   project?: string
+  /** From 2 on: others of the same name and project were connected before it. */
+  number?: number
   lastSeen: number
   grants: Record<string, Grant>
 }

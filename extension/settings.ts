@@ -79,6 +79,7 @@ function browserName(): string {
   const { userAgentData } = navigator as { userAgentData?: { brands: { brand: string }[]; platform: string } }
   const brands = (userAgentData?.brands ?? []).map((b) => b.brand).filter((brand) => !/not.?a.?brand/i.test(brand))
   // A browser names itself beside Chromium.
-  const name = brands.find((brand) => brand !== 'Chromium') ?? brands[0] ?? 'Browser'
+  const other = navigator.userAgent.includes('Firefox/') ? 'Firefox' : 'Browser'
+  const name = brands.find((brand) => brand !== 'Chromium') ?? brands[0] ?? other
   return userAgentData?.platform ? `${name} on ${userAgentData.platform}` : name
 }

@@ -15,6 +15,38 @@ declare global {
   }
 }
 
+/** In the extension's page: opens a port beside the page's own. Returns false while the page is not there. */
+export const openPort = (name: string): boolean => {
+  if (!globalThis.chrome?.runtime?.id) return false
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let port: chrome.runtime.Port
+  let last = 0
+  const connect = () => {
+    port = chrome.runtime.connect({ name })
+    port.onMessage.addListener((m) => {
+      if (m.state) rig.state = m.state as State
+      else if (m.error) waiting.get(m.id)?.reject(Object.assign(new Error(m.error.message), m.error))
+      else waiting.get(m.id)?.resolve(m.result)
+    })
+    port.onDisconnect.addListener(() => {
+      rig.state = undefined
+      for (const w of waiting.values()) w.reject(new Error('the background is gone'))
+      setTimeout(connect, 50)
+    })
+  }
+  const rig: PageRig = window.rig = {
+    ask(method, params) {
+      const id = ++last
+      const asked = Promise.withResolvers<unknown>()
+      waiting.set(id, asked)
+      port.postMessage({ id, method, params })
+      return asked.promise
+    },
+  }
+  connect()
+  return true
+}
+
 /** A real bridge, a real browser with the real extension, and its side panel's page, open in a tab. */
 export class Rig {
   readonly bridge: TestBridge
@@ -49,36 +81,7 @@ export class Rig {
   async openPanel(): Promise<void> {
     this.panel = await this.browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
     await this.panel.until(
-      (name) => {
-        if (!globalThis.chrome?.runtime?.id) return false
-        const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-        let port: chrome.runtime.Port
-        let last = 0
-        const connect = () => {
-          port = chrome.runtime.connect({ name })
-          port.onMessage.addListener((m) => {
-            if (m.state) rig.state = m.state as State
-            else if (m.error) waiting.get(m.id)?.reject(Object.assign(new Error(m.error.message), m.error))
-            else waiting.get(m.id)?.resolve(m.result)
-          })
-          port.onDisconnect.addListener(() => {
-            rig.state = undefined
-            for (const w of waiting.values()) w.reject(new Error('the background is gone'))
-            setTimeout(connect, 50)
-          })
-        }
-        const rig: PageRig = window.rig = {
-          ask(method, params) {
-            const id = ++last
-            const asked = Promise.withResolvers<unknown>()
-            waiting.set(id, asked)
-            port.postMessage({ id, method, params })
-            return asked.promise
-          },
-        }
-        connect()
-        return true
-      },
+      openPort,
       [panelPort],
       'the panel loads',
     )

@@ -112,6 +112,7 @@ export function used(now = Date.now()): State {
         key: 'claude',
         name: 'Claude Desktop',
         version: '2.1.0',
+        project: 'portolan',
         lastSeen: now - 20_000,
         grants: { bookmark_remove: 'ask', chat_chatgpt: 'allow', page_dom: 'deny' },
       },

@@ -11,12 +11,19 @@ export interface FirefoxPage {
 
 export interface Firefox {
   open(url: string): Promise<FirefoxPage>
+  /** Returns the page of a browsing context. */
+  page(context: string): FirefoxPage
+  /** Sends a command of WebDriver BiDi. */
+  send<T>(method: string, params: unknown): Promise<T>
   close(): Promise<void>
 }
 
 type Answer = { id?: number; type: string; result?: unknown; error?: string; message?: string }
 
-export async function launchFirefox(): Promise<Firefox> {
+/** `prefs` are preferences beside the usual ones, and `args` further arguments. Certificates of tests are accepted. */
+export async function launchFirefox(
+  { prefs = {}, args = [] }: { prefs?: Record<string, string | number | boolean>; args?: string[] } = {},
+): Promise<Firefox> {
   const profile = await mkdtemp(join(tmpdir(), 'portolan-firefox-'))
   await writeFile(
     join(profile, 'user.js'),
@@ -28,11 +35,13 @@ export async function launchFirefox(): Promise<Firefox> {
       'network.captive-portal-service.enabled',
       'network.connectivity-service.enabled',
       'extensions.getAddons.cache.enabled',
-    ].map((name) => `user_pref("${name}", false);\n`).join(''),
+    ].map((name) => `user_pref("${name}", false);\n`).concat(
+      Object.entries(prefs).map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`),
+    ).join(''),
   )
   const running = await start(
     process.env.FIREFOX ?? 'firefox-esr',
-    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
+    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', ...args],
     /WebDriver BiDi listening on (ws:\S+)/,
     { HOME: profile },
   )
@@ -55,25 +64,28 @@ export async function launchFirefox(): Promise<Firefox> {
     if (type === 'error') throw new Error(`${method}: ${error}: ${message}`)
     return result as T
   }
-  await send('session.new', { capabilities: {} })
+  await send('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } })
+  const page = (context: string): FirefoxPage => ({
+    async evaluate<T>(expression: string): Promise<T> {
+      const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
+        'script.evaluate',
+        {
+          expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
+          target: { context },
+          awaitPromise: true,
+        },
+      )
+      if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
+      return JSON.parse(outcome.result.value) as T
+    },
+  })
   return {
+    send,
+    page,
     async open(url) {
       const { context } = await send<{ context: string }>('browsingContext.create', { type: 'tab' })
       await send('browsingContext.navigate', { context, url, wait: 'complete' })
-      return {
-        async evaluate<T>(expression: string): Promise<T> {
-          const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
-            'script.evaluate',
-            {
-              expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
-              target: { context },
-              awaitPromise: true,
-            },
-          )
-          if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
-          return JSON.parse(outcome.result.value) as T
-        },
-      }
+      return page(context)
     },
     async close() {
       socket.close()

@@ -24,7 +24,7 @@ let last = 0
 /** Without the soak only those that start fast. */
 const wanted = (name: string) => soak || !['wrangler dev', 'Firefox'].includes(name)
 
-const browsers: Record<string, () => Promise<Firefox>> = {
+const browsers: Record<string, () => Promise<Pick<Firefox, 'open' | 'close'>>> = {
   Chromium: async () => {
     const browser = await launchChromium()
     return {
@@ -35,7 +35,7 @@ const browsers: Record<string, () => Promise<Firefox>> = {
       },
     }
   },
-  Firefox: launchFirefox,
+  Firefox: () => launchFirefox(),
 }
 
 before(async () => {

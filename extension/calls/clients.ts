@@ -27,10 +27,14 @@ export class Clients extends Stored<Record<string, ClientView>> {
     const project = clean(claim?.project) || undefined
     const key = [pairing, name, clean(claim?.instance)].join('\n')
     const known = this.value[key]
+    const number = Number.parseInt(claim?.instance ?? '') > 1 ? Number.parseInt(claim!.instance!) : undefined
     const now = Date.now()
     const same = known && known.version === version && known.project === project
     if (!same || now - known.lastSeen > 60_000) {
-      const next = { ...this.value, [key]: { grants: {}, ...known, key, name, version, project, lastSeen: now } }
+      const next = {
+        ...this.value,
+        [key]: { grants: {}, ...known, key, name, version, project, number, lastSeen: now },
+      }
       const oldest = this.list.slice(most - 1).filter((c) => !Object.keys(c.grants).length)
       for (const c of oldest) delete next[c.key]
       void this.set(next)

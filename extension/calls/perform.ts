@@ -52,7 +52,7 @@ export class Performer {
     const signal = AbortSignal.any([clientSignal, control.signal])
     this.running.add(control)
     const text = `${client.name} calls ${name}`
-    const id = activity.add({ kind: 'call', client: client.key, tool: name, outcome: 'running', text })
+    const id = activity.add({ kind: 'call', client: client.name, tool: name, outcome: 'running', text })
     try {
       if (stopped()) throw new ToolFault('STOPPED', `${stoppedText} They can go on in its side panel.`)
       if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)

@@ -38,14 +38,16 @@ class Clients extends AppPart {
 
   private client(c: ClientView): TemplateResult {
     const { words: t } = this.panel
-    const name = line(c.name, 60)
+    const name = `${line(c.name, 60)}${c.number ? ` ${t.number(c.number)}` : ''}`
     const given = Object.keys(c.grants).sort()
     const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
     const id = `${this.id_}-${c.key.replace(/\W/g, '_')}`
     return html`<div class="stack tight"><p><bdi class="client">${name}</bdi> <bdi class="dim">${
       line(c.version ?? '', 30)
     }</bdi></p>
-      <p class="dim">${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</p></div>
+      <p class="dim">${c.project ? html`<bdi>${line(c.project, 60)}</bdi> · ` : nothing}${
+      t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })
+    }</p></div>
       ${
       confirm(this.panel, {
         label: t('forget'),

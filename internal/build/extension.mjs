@@ -1,6 +1,7 @@
 /**
  * Builds the browser extension in dist/extension and dist/extension.zip: `node internal/build/extension.mjs`.
- * With --trusted-input it has the permission to type as a keyboard does. It takes dist/npm's module.
+ * With --trusted-input it has the permission to type as a keyboard does. With firefox it builds dist/firefox and
+ * dist/firefox.zip as well. It takes dist/npm's module.
  */
 import { execFileSync } from 'node:child_process'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
@@ -73,3 +74,10 @@ const permissions = trusted ? ['debugger'] : []
 execFileSync(process.execPath, ['extension/pack.ts', out, 'dist/extension.zip', ...permissions], { stdio: 'inherit' })
 await rm('dist/extension', { recursive: true, force: true })
 await rename(out, 'dist/extension')
+if (process.argv.includes('firefox')) {
+  await rm('dist/firefox', { recursive: true, force: true })
+  await cp('dist/extension', 'dist/firefox', { recursive: true })
+  execFileSync(process.execPath, ['extension/pack.ts', 'dist/firefox', 'dist/firefox.zip', 'firefox'], {
+    stdio: 'inherit',
+  })
+}
