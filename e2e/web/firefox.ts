@@ -7,11 +7,18 @@ import { start } from './harness.ts'
 export interface FirefoxPage {
   /** Evaluates an expression, awaits it, and returns its value by JSON. */
   evaluate<T>(expression: string): Promise<T>
+  /** Evaluates an expression in the innermost frame of the page, as `evaluate` does. */
+  inside<T>(expression: string): Promise<T>
 }
 
 export interface Firefox {
   open(url: string): Promise<FirefoxPage>
   close(): Promise<void>
+}
+
+interface Frame {
+  context: string
+  children: Frame[]
 }
 
 type Answer = { id?: number; type: string; result?: unknown; error?: string; message?: string }
@@ -56,22 +63,28 @@ export async function launchFirefox(): Promise<Firefox> {
     return result as T
   }
   await send('session.new', { capabilities: {} })
+  const evaluate = async <T>(context: string, expression: string): Promise<T> => {
+    const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
+      'script.evaluate',
+      {
+        expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
+        target: { context },
+        awaitPromise: true,
+      },
+    )
+    if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
+    return JSON.parse(outcome.result.value) as T
+  }
   return {
     async open(url) {
       const { context } = await send<{ context: string }>('browsingContext.create', { type: 'tab' })
       await send('browsingContext.navigate', { context, url, wait: 'complete' })
       return {
-        async evaluate<T>(expression: string): Promise<T> {
-          const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
-            'script.evaluate',
-            {
-              expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
-              target: { context },
-              awaitPromise: true,
-            },
-          )
-          if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
-          return JSON.parse(outcome.result.value) as T
+        evaluate: (expression) => evaluate(context, expression),
+        async inside(expression) {
+          let { contexts: [frame] } = await send<{ contexts: Frame[] }>('browsingContext.getTree', { root: context })
+          while (frame!.children[0]) frame = frame!.children[0]
+          return evaluate(frame!.context, expression)
         },
       }
     },
