@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { cases } from './appcases.ts'
+import { cases, sandboxCases } from './appcases.ts'
 import { startApps, type AppServer } from './appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { launchFirefox } from './firefox.ts'
@@ -148,6 +148,36 @@ test('models never reach a tool for apps', async (t) => {
   })
 })
 
+test('a connected registry shows an app, which calls tools for apps', async (t) => {
+  const page = await open(t, { connected: '' })
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'ready' })
+  assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
+  for (const name of ['calls_tool_for_apps', 'calls_tool_for_models', 'calls_other_server', 'calls_search']) {
+    await page.evaluate((name) => window.showApp(name), name)
+    assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
+  }
+  const seen = await page.evaluate(async () => {
+    const r = window.registry
+    const outcome = (p: Promise<{ text: string }>) => p.then((x) => x.text, (e) => e.code as string)
+    return {
+      byApp: await outcome(r.call('for_apps', {}, { app: 'apps' })),
+      otherServer: await outcome(r.call('for_apps', {}, { app: 'other' })),
+      byModel: await outcome(r.call('apps__for_apps', {})),
+      has: r.has('apps__for_apps'),
+      ownTool: await outcome(r.call('portolan_search_tools', { query: 'x' }, { app: 'apps' })),
+      noServer: await outcome(r.call('for_apps', {}, { app: '' })),
+    }
+  })
+  assert.deepEqual(seen, {
+    byApp: 'only apps hear this',
+    otherServer: 'unknown_tool',
+    byModel: 'unknown_tool',
+    has: false,
+    ownTool: 'unknown_tool',
+    noServer: 'unknown_tool',
+  })
+})
+
 /** One page for all hostile apps, which must not harm it. */
 let shared: Page | undefined
 const popups: string[] = []
@@ -192,6 +222,44 @@ for (const { name, want, card, meta } of cases) {
     assert.ok(page.url().startsWith(site.url))
     assert.equal(await page.evaluate(() => ({} as { polluted?: number }).polluted), undefined)
     assert.ok(await page.evaluate(() => (window.app.shadowRoot!.querySelector('iframe')?.clientHeight ?? 0) <= 2000))
+  })
+}
+
+for (const { name, script, most, last, refused } of sandboxCases) {
+  test(`hostile, at the sandbox page: ${name}`, async (t) => {
+    const page = await open(t)
+    const { heard, seconds } = await page.evaluate(
+      ([sandbox, script]) =>
+        new Promise<{ heard: unknown[]; seconds: number }>((resolve) => {
+          const frame = Object.assign(document.createElement('iframe'), {
+            src: `${sandbox}#${encodeURIComponent(location.origin)}`,
+          })
+          const own = 'ui/notifications/sandbox-'
+          const say = `const say = (method, value) => parent.postMessage({ jsonrpc: '2.0', method, value }, '*')`
+          const html = `<body><script>${say};${script}</script>`
+          const heard: unknown[] = []
+          let began = 0
+          addEventListener('message', ({ source, data }) => {
+            if (source !== frame.contentWindow) return
+            const { method } = (data ?? {}) as { method?: string }
+            if (method === `${own}proxy-ready`) {
+              began = performance.now()
+              return frame.contentWindow!.postMessage({ method: `${own}resource-ready`, params: { html } }, '*')
+            }
+            heard.push(data)
+            if (method !== 'end' && !method?.startsWith(own)) return
+            resolve({ heard, seconds: (performance.now() - began) / 1000 })
+          })
+          document.body.append(frame)
+        }),
+      [sandbox.url, script] as const,
+    )
+    const end = heard.pop() as { method: string; value?: unknown }
+    assert.equal(end.method.split('-').at(-1), last)
+    assert.ok(heard.length + Number(last === 'end') <= most + 50 * seconds, `${heard.length} in ${seconds} s`)
+    if (refused) assert.equal(end.value, refused)
+    // The test ends by its time if the app stays.
+    while (last === 'flood' && page.frames().length > 2) await page.evaluate(() => new Promise(requestAnimationFrame))
   })
 }
 
@@ -299,7 +367,18 @@ test('Firefox shows an app, and keeps it in its place', async (t) => {
   await page.evaluate(ready)
   assert.deepEqual(await page.evaluate(`showApp('friendly')`), { state: 'ready' })
   assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
-  for (const name of ['fetches', 'reads_local_storage', 'reads_parent', 'evaluates', 'loads_image', 'goes_elsewhere']) {
+  for (
+    const name of [
+      'fetches',
+      'fetches_in_data_worker',
+      'fetches_in_blob_worker',
+      'reads_local_storage',
+      'reads_parent',
+      'evaluates',
+      'loads_image',
+      'goes_elsewhere',
+    ]
+  ) {
     await page.evaluate(`showApp('${name}')`)
     assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
   }

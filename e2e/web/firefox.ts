@@ -7,6 +7,8 @@ import { start } from './harness.ts'
 export interface FirefoxPage {
   /** Evaluates an expression, awaits it, and returns its value by JSON. */
   evaluate<T>(expression: string): Promise<T>
+  /** Evaluates an expression in the innermost frame of the page, as `evaluate` does. */
+  inside<T>(expression: string): Promise<T>
 }
 
 export interface Firefox {
@@ -16,6 +18,11 @@ export interface Firefox {
   /** Sends a command of WebDriver BiDi. */
   send<T>(method: string, params: unknown): Promise<T>
   close(): Promise<void>
+}
+
+interface Frame {
+  context: string
+  children: Frame[]
 }
 
 type Answer = { id?: number; type: string; result?: unknown; error?: string; message?: string }
@@ -65,18 +72,24 @@ export async function launchFirefox(
     return result as T
   }
   await send('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } })
+  const evaluate = async <T>(context: string, expression: string): Promise<T> => {
+    const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
+      'script.evaluate',
+      {
+        expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
+        target: { context },
+        awaitPromise: true,
+      },
+    )
+    if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
+    return JSON.parse(outcome.result.value) as T
+  }
   const page = (context: string): FirefoxPage => ({
-    async evaluate<T>(expression: string): Promise<T> {
-      const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
-        'script.evaluate',
-        {
-          expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
-          target: { context },
-          awaitPromise: true,
-        },
-      )
-      if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
-      return JSON.parse(outcome.result.value) as T
+    evaluate: (expression) => evaluate(context, expression),
+    async inside(expression) {
+      let { contexts: [frame] } = await send<{ contexts: Frame[] }>('browsingContext.getTree', { root: context })
+      while (frame!.children[0]) frame = frame!.children[0]
+      return evaluate(frame!.context, expression)
     },
   })
   return {
