@@ -25,7 +25,7 @@ import { debugBundle, StatePublisher } from './state.ts'
 import { loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { PublishedRegistry } from './tools/registry.ts'
-import { LargeResults } from './tools/results.ts'
+import { LargeResults } from './calls/results.ts'
 import { tabTools } from './tools/tabs.ts'
 import type { Client, Tool, ToolCall } from './tools/tool.ts'
 

@@ -55,6 +55,26 @@ test('an address is read, named, previewed and added with Enter', async () => {
   await done(p)
 })
 
+test('W6: in a project, a server is added to it, and another is off there only', async () => {
+  const p = await openPanel(browser, site, { servers: { mine: { url: steered.url } }, query: { project: 'charts' } })
+  await box(p).fill(`${steered.url}?chart`)
+  const name = await p.panel.getByLabel('Name', { exact: true }).inputValue()
+  await p.panel.getByRole('checkbox', { name: 'This project only' }).check()
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await cardOf(p, name).getByText('This project only').waitFor()
+  await menu(p, 'mine', 'Off in this project only')
+  await cardOf(p, 'mine').getByText('changed in this project').waitFor()
+  const scopes = () =>
+    p.page.evaluate(() =>
+      Object.entries(window.registry.getSnapshot().servers).map(([n, s]) => [n, s.scope, s.status]).sort()
+    )
+  assert.deepEqual(await scopes(), [[name, 'project', 'connected'], ['mine', 'override', 'disabled']].sort())
+  await menu(p, 'mine', 'As here in all projects')
+  await cardOf(p, 'mine').getByText('changed in this project').waitFor({ state: 'detached' })
+  assert.deepEqual((await scopes()).find(([n]) => n === 'mine'), ['mine', 'user', 'disabled'])
+  await done(p)
+})
+
 test('a name that is taken is renamed, overwritten or skipped', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: 'builtin:demo' } } })
   const text = JSON.stringify({ mcpServers: { steered: { url: steered.url }, other: { url: 'builtin:demo' } } })

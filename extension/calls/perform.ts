@@ -1,4 +1,4 @@
-import type { LargeResults } from '../tools/results.ts'
+import type { LargeResults } from './results.ts'
 import { ToolFault, type Client, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
 import type { ActivityLog } from './activity.ts'
 import type { Approvals, Outcome } from './approvals.ts'

@@ -1,4 +1,4 @@
-import type { RedactedConfig, ServerConfig } from '../../wasm/js/shared/types.ts'
+import type { RedactedConfig, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 
 /**
  * Finds out what a text is and which servers it describes: a URL, `mcp.json` and its dialects, `server.json`, an
@@ -16,6 +16,30 @@ export declare function writeConfig(
   servers: Record<string, RedactedConfig>,
   dialect?: 'mcpServers' | 'vscode',
 ): string
+
+/**
+ * Adds the servers of a project's file to a registry with the option `project`. The source is a text, a file, or a
+ * folder with `.mcp.json`, `.wiggum/mcp.json` or `.vscode/mcp.json`. A server that is new, or has another URL, is off
+ * until the user switches it on. Rejects with a RegistryError `invalid_config` if the text cannot be read.
+ */
+export declare function openProject(
+  registry: Registry,
+  source: string | FileSystemFileHandle | FileSystemDirectoryHandle,
+): Promise<ProjectFile>
+
+/** What a project's file has, beside what the registry had of the project. */
+export interface ProjectFile {
+  /** Servers that are new. Show the user their name and host before they are switched on. */
+  added: { name: string; host: string }[]
+  /** Servers with another URL. They are off again. */
+  changed: { name: string; host: string }[]
+  /** Servers of the project that the file does not name. They stay. */
+  missing: string[]
+  /** Entries that are no server for a browser, such as local programs, and those that the registry refused. */
+  skipped: string[]
+  /** Writes the project's servers into the file, if it was read from one. Returns the text, which has no secrets. */
+  save(): Promise<string>
+}
 
 /** What was found in a text that describes servers. */
 export interface Reading {

@@ -15,7 +15,7 @@ import { RegistryImage, type Owner } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
-import { ConfigStore, pinsShape, tasksShape, storageFor } from './storage.ts'
+import { ConfigStore, pinsShape, serversShape, storageFor, tasksShape } from './storage.ts'
 import type { Trust } from './trust.ts'
 
 /** The `cassette` option, which starts a host in place of launch. */
@@ -64,6 +64,7 @@ class PageOwner implements Owner {
     const registry = owner.#registry = new RegistryImage(owner)
     registry.version = version
     registry.rememberSecrets = !!options.rememberSecrets
+    registry.project = options.project
     try {
       await Promise.all([forModels && registry.load(), owner.#start()])
     } catch (e) {
@@ -91,16 +92,19 @@ class PageOwner implements Owner {
   }
 
   async #openStore(): Promise<void> {
-    const { rememberSecrets, storage } = this.#options
+    const { project, rememberSecrets } = this.#options
+    const storage = storageFor(this.#options.storage)
+    const { projectStorage } = project ? await part('project', this.host) : {}
     const secrets = async () => (await part('secrets', this.host)).openSecrets()
     if (rememberSecrets) await secrets() // its fault is the caller's to hear
     this.#store = new ConfigStore(
-      storageFor(storage),
+      projectStorage ? projectStorage(storage, project!, serversShape, (w) => this.#store.warn(w)) : storage,
       secrets,
       rememberSecrets,
       (work) => this.#locked(work),
       () => part('repair', this.host),
     )
+    this.#store.project = project
     this.#store.onWarning = () => this.#registry?.warn()
     await this.#store.load(this.#given)
   }
@@ -237,9 +241,23 @@ class PageOwner implements Owner {
     this.#store.take(configs)
   }
 
-  async save(name: string, fields?: string[]): Promise<void> {
+  scopeOf(name: string): types.Scope {
+    return this.#store.scopes.get(name) ?? 'user'
+  }
+
+  async checkScope(name: string, options: types.ScopeOptions, fields?: string[]): Promise<void> {
+    const { checkScope } = await part('project', this.host)
+    if (checkScope(name, options, fields, this.#options.project && this.scopeOf(name)) && this.#store.servers.has(name))
+      await this.#registry.requests.ask({ method: 'removeServer', name })
+  }
+
+  async save(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<void> {
+    const project = this.#options.project ? await part('project', this.host) : undefined
+    project?.place(this.#store, name, fields, scope)
     this.#store.save(name, fields)
     await this.#store.saved
+    const config = await project?.uncovered(this.#store, name)
+    if (config) await this.#registry.requests.ask({ method: 'addServer', name, config })
     this.#events?.stored()
     await (await this.#definitions)?.save()
   }

@@ -36,6 +36,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     "'local', 'memory', a Storage, or an object with get, set and remove",
   ],
   rememberSecrets: boolean,
+  project: [(v) => typeof v === 'string' && v !== '', 'a text'],
   definitionsCache: boolean,
   failureThreshold: [whole, 'a whole number above 0'],
   cooldownMs: duration,

@@ -15,6 +15,7 @@ export const parts = {
   integrity: () => import('../shared/integrity.ts'),
   models: () => import('./models.ts'),
   limits: () => import('./limits.ts'),
+  project: () => import('./project.ts'),
   repair: () => import('./repair.ts'),
   offers: () => import('./offers.ts'),
   questions: () => import('./questions.ts'),

@@ -66,7 +66,11 @@ export interface Owner extends Source {
   /** Called when the host sends configurations. */
   onConfigs?(configs: ConfigsEvent['configs']): void
   /** Stores a server's configuration. A server that is stored with the same URL changes in these fields only. */
-  save?(name: string, fields?: string[]): Promise<unknown>
+  save?(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<unknown>
+  /** Where a server belongs, in a registry with a project. */
+  scopeOf?(name: string): types.Scope
+  /** Rejects if a server, or a change of these fields, cannot have the scope. Makes room for a project's server. */
+  checkScope?(name: string, options: types.ScopeOptions, fields?: string[]): Promise<void>
   /** Resolves once all approvals are stored. */
   approvalsSaved?(): Promise<unknown>
   /** The window for sign-in. Absent where the realm that owns the registry opens it. */
@@ -94,6 +98,7 @@ export class RegistryImage implements types.Registry, HostListener {
   readonly requests: Requests
   version = ''
   rememberSecrets = false
+  project?: string | undefined
   /** discover() was called, so that new servers are listed by themselves. */
   discovered = false
   /** Waits until the server of a stale tool has answered. Rejects with the error of a server that has not. */
@@ -198,14 +203,31 @@ export class RegistryImage implements types.Registry, HostListener {
       })
   }
 
-  async addServer(name: string, config: types.ServerConfig): Promise<void> {
+  async addServer(name: string, config: types.ServerConfig, options?: types.ScopeOptions): Promise<void> {
     this.#checkRemote(name)
     checkConfig(config, name)
-    await this.requests.ask({ method: 'addServer', name, config })
-    await this.#owner.save?.(name)
+    const scope = await this.#checkScope(name, options)
+    await this.requests.ask({ method: 'addServer', name, config, ...scope })
+    await this.#save(name, undefined, scope)
   }
 
-  async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
+  async #checkScope(name: string, options?: types.ScopeOptions, fields?: string[]): Promise<types.ScopeOptions> {
+    if (options) await this.#owner.checkScope?.(name, options, fields)
+    return { ...options }
+  }
+
+  /** Stores a server, and shows where it belongs. */
+  async #save(name: string, fields: string[] | undefined, { scope }: types.ScopeOptions): Promise<void> {
+    await this.#owner.save?.(name, fields, scope)
+    const health = this.#servers[name]
+    if (this.project && health) this.receive({ event: 'state', status: this.#status, servers: { [name]: health } })
+  }
+
+  async updateServer(
+    name: string,
+    patch: Partial<types.ServerConfig>,
+    options?: types.ScopeOptions,
+  ): Promise<void> {
     if (this.#isLocal(name) && Object.keys(patch).every((field) => field === 'enabled' || field === 'tools')) {
       this.#models.local.update(name, patch)
       return this.#localChanged()
@@ -215,8 +237,9 @@ export class RegistryImage implements types.Registry, HostListener {
       types.ServerConfig
     >
     checkConfig(config, name)
-    await this.requests.ask({ method: 'updateServer', name, config })
-    await this.#owner.save?.(name, Object.keys(config))
+    const scope = await this.#checkScope(name, options, Object.keys(config))
+    await this.requests.ask({ method: 'updateServer', name, config, ...scope })
+    await this.#save(name, Object.keys(config), scope)
   }
 
   async removeServer(name: string): Promise<void> {
@@ -232,17 +255,19 @@ export class RegistryImage implements types.Registry, HostListener {
   async renameServer(name: string, to: string): Promise<void> {
     this.#checkRemote(name)
     this.#checkRemote(to)
+    const { scope } = this.#servers[name] ?? {}
     await this.requests.ask({ method: 'renameServer', name, to })
     await this.forget?.(name)
-    await this.#owner.save?.(to)
+    await this.#save(to, undefined, scope === 'project' ? { scope } : {})
     await this.#owner.save?.(name)
   }
 
-  async setEnabled(name: string, enabled: boolean): Promise<void> {
+  async setEnabled(name: string, enabled: boolean, options?: types.ScopeOptions): Promise<void> {
     checkName(name)
     if (this.#isLocal(name)) return this.updateServer(name, { enabled })
-    await this.requests.ask({ method: 'setEnabled', name, enabled })
-    await this.#owner.save?.(name, ['enabled'])
+    const scope = await this.#checkScope(name, options, ['enabled'])
+    await this.requests.ask({ method: 'setEnabled', name, enabled, ...scope })
+    await this.#save(name, ['enabled'], scope)
   }
 
   async retry(name: string): Promise<void> {
@@ -690,6 +715,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.version = a.version
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
+    this.project = a.project ?? this.project
     this.#resultBytes = a.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
   }
@@ -718,7 +744,7 @@ export class RegistryImage implements types.Registry, HostListener {
         const servers = m.whole ? {} : { ...this.#servers }
         if (m.whole) { for (const name of this.#lists.keys()) if (!m.servers[name]) this.#lists.delete(name) }
         for (const [name, s] of Object.entries(m.servers)) {
-          if (s) servers[name] = s
+          if (s) servers[name] = this.project && this.#owner.scopeOf ? { ...s, scope: this.#owner.scopeOf(name) } : s
           else delete servers[name]
         }
         const before = this.#servers

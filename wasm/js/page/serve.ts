@@ -40,6 +40,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
       return {
         version: registry.version,
         rememberSecrets: registry.rememberSecrets,
+        ...(registry.project && { project: registry.project }),
         resultBytes: Number.MAX_SAFE_INTEGER,
         callTimeoutMs: 3_600_000,
       } satisfies Attached
@@ -77,9 +78,9 @@ async function perform(
 ): Promise<unknown> {
   switch (m.method) {
     case 'addServer':
-      return registry.addServer(m.name, m.config)
+      return registry.addServer(m.name, m.config, scopeOf(m))
     case 'updateServer':
-      return registry.updateServer(m.name, m.config)
+      return registry.updateServer(m.name, m.config, scopeOf(m))
     case 'removeServer':
       return registry.removeServer(m.name)
     case 'renameServer':
@@ -91,7 +92,7 @@ async function perform(
     case 'signOut':
       return registry.signOut(m.name)
     case 'setEnabled':
-      return registry.setEnabled(m.name, m.enabled)
+      return registry.setEnabled(m.name, m.enabled, scopeOf(m))
     case 'discover':
       return void await registry.discover(m.names, { signal })
     case 'approveTools':
@@ -172,6 +173,8 @@ async function perform(
       throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
   }
 }
+
+const scopeOf = ({ scope }: types.ScopeOptions): types.ScopeOptions | undefined => (scope ? { scope } : undefined)
 
 /** A result as the reply to a call. */
 function bare({ content, structuredContent, _meta, ...rest }: Omit<types.ToolResult, 'provenance'>): object {

@@ -4,6 +4,7 @@ import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type {
   AuthConfig,
+  Scope,
   RedactedConfig,
   RegistryOptions,
   ServerConfig,
@@ -37,7 +38,7 @@ const hintsKey = 'portolan.hints'
 
 const isText = (value: unknown) => typeof value === 'string'
 
-const serversShape: Shape = {
+export const serversShape: Shape = {
   key: 'portolan.servers',
   inside: 'servers',
   isSound: (entry) =>
@@ -55,11 +56,15 @@ export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
 const MOST_WARNINGS = 20
 
 /** A stored configuration: of secrets it has the names only. */
-type Stored = Omit<RedactedConfig, 'headers' | 'missingHeaders'> & { headers?: string[] }
+type Stored = Omit<RedactedConfig, 'headers' | 'missingHeaders'> & { headers?: string[]; scope?: Scope }
 
 /** The servers' configurations as the module last sent them, or before as they were stored; and all that is stored. */
 export class ConfigStore {
   readonly servers = new Map<string, RedactedConfig>()
+  /** Where servers belong, in a registry with a project. Those of the user are left out. */
+  readonly scopes = new Map<string, Scope>()
+  /** The option `project`. Its servers have secrets of their own. */
+  project: string | undefined
   readonly storage: StorageAdapter
   readonly #openSecrets: () => Promise<SecretStore>
   #secrets: Promise<SecretStore> | undefined
@@ -100,12 +105,22 @@ export class ConfigStore {
    * stored once they change.
    */
   async load(given: Record<string, ServerConfig>): Promise<void> {
-    for (const [name, { headers: names = [], ...stored }] of Object.entries(await this.stored())) {
-      const config: ServerConfig = await this.#withSecrets(name, stored, (s) => s.get(name, stored)) ?? stored
-      const missingHeaders = names.filter((header) => !config.headers?.[header])
-      this.servers.set(name, missingHeaders.length ? { ...config, missingHeaders } : config)
-    }
+    for (const [name, stored] of Object.entries(await this.stored()))
+      this.servers.set(name, await this.revived(name, stored))
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
+  }
+
+  /** A stored configuration with its secrets. */
+  async revived(name: string, { headers: names = [], scope, ...stored }: Stored): Promise<RedactedConfig> {
+    if (scope) this.scopes.set(name, scope)
+    const config: ServerConfig = await this.#withSecrets(name, stored, (s) => s.get(this.#vaultName(name), stored)) ??
+      stored
+    const missingHeaders = names.filter((header) => !config.headers?.[header])
+    return missingHeaders.length ? { ...config, missingHeaders } : config
+  }
+
+  #vaultName(name: string): string {
+    return this.scopes.get(name) === 'project' ? `${this.project}\n${name}` : name
   }
 
   /** Uses the store of secrets, if the server's are kept there. A fault of the store becomes a warning. */
@@ -216,16 +231,19 @@ export class ConfigStore {
           ...rest,
           auth: auth && withSecrets(auth, undefined),
           headers: names.length ? names : undefined,
+          scope: this.scopes.get(name),
         } as Stored & Record<string, unknown> // undefined is left out
-        if (fields && before?.url === whole.url) { for (const key of fields) before[key] = whole[key] }
+        if (fields && before?.url === whole.url) { for (const key of [...fields, 'scope']) before[key] = whole[key] }
         else servers[name] = whole
       } else delete servers[name]
     }
     await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
     for (const [name] of changes) {
       const config = this.servers.get(name)
-      const kept = config && await this.#withSecrets(name, config, (s) => s.set(name, config).then(() => true))
-      if (!kept) await (await this.#secrets?.catch(ignore))?.set(name, undefined).catch(ignore)
+      const kept = config &&
+        await this.#withSecrets(name, config, (s) => s.set(this.#vaultName(name), config).then(() => true))
+      if (!kept) await (await this.#secrets?.catch(ignore))?.set(this.#vaultName(name), undefined).catch(ignore)
+      if (!config) this.scopes.delete(name)
     }
   }
 }

@@ -11,6 +11,7 @@ import type {
   LogEntry,
   LogLevel,
   RedactedConfig,
+  ScopeOptions,
   ServerConfig,
   ResultRange,
   Root,
@@ -38,8 +39,9 @@ export type Request =
   & { id: number }
   & (
     | { method: 'attach' }
-    | { method: 'addServer'; name: string; config: ServerConfig }
-    | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
+    /** The module ignores `scope`, which is for the realm that stores the servers. */
+    | { method: 'addServer'; name: string; config: ServerConfig; scope?: ScopeOptions['scope'] }
+    | { method: 'updateServer'; name: string; config: Partial<ServerConfig>; scope?: ScopeOptions['scope'] }
     | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
     | { method: 'renameServer'; name: string; to: string }
     /** `resume` and the URL of the redirect complete the sign-in of an earlier page. */
@@ -51,7 +53,7 @@ export type Request =
     | { method: 'approvals' }
     | { method: 'forgetApprovals'; server?: string }
     | { method: 'readResult'; handle: string; range: ResultRange }
-    | { method: 'setEnabled'; name: string; enabled: boolean }
+    | { method: 'setEnabled'; name: string; enabled: boolean; scope?: ScopeOptions['scope'] }
     | { method: 'discover'; names?: string[] }
     | ({ method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean } & CallOptions)
     | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts' | 'instructions'; servers?: string[] }
@@ -267,6 +269,7 @@ export interface Attached {
   version: string
   /** Of a served registry. */
   rememberSecrets?: boolean
+  project?: string
   resultBytes: number
   callTimeoutMs: number
 }

@@ -70,6 +70,11 @@ export interface RegistryOptions {
    * `storage: 'memory'` or `host`, nothing is kept.
    */
   definitionsCache?: boolean
+  /**
+   * The id of the project that the page works on. The registry has the user's servers and the project's. A project's
+   * server hides the user's of the same name. `enabled` and `tools` of the user's servers may differ in a project.
+   */
+  project?: string
   /** Consecutive failures after which a server is suspended. Default: 3. */
   failureThreshold?: number
   /** Length of the first suspension, in ms. Default: 5,000. Later suspensions last up to 5 minutes. */
@@ -315,6 +320,17 @@ export interface RedactedConfig extends ServerConfig {
 /** Where the module of a registry runs. */
 export type Mode = 'worker' | 'shared' | 'main' | 'replay' | 'remote'
 
+/** Where a server belongs, in a registry with a project. `override`: `enabled` and `tools` are the project's. */
+export type Scope = 'user' | 'project' | 'override'
+
+export interface ScopeOptions {
+  /**
+   * `project`: adds a server to the project, or changes `enabled` and `tools` of a user's server in this project only.
+   * `user`: ends such a change. Without it, an added server is the user's, and a change stays where the server is.
+   */
+  scope?: 'user' | 'project'
+}
+
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
   /** Where the module runs; `remote` for a connected registry. Before the module has started, the intended mode. */
@@ -322,13 +338,15 @@ export interface Registry extends AsyncDisposable {
   readonly version: string
   /** The option `rememberSecrets`: what holds for servers without a choice of their own. */
   readonly rememberSecrets: boolean
+  /** The option `project`. */
+  readonly project?: string | undefined
   /**
    * Adds a server. After the first `discover()`, it connects and lists the server's tools at once. A name has 1 to 64
    * characters. It cannot be one that every object has, such as `constructor`.
    */
-  addServer(name: string, config: ServerConfig): Promise<void>
+  addServer(name: string, config: ServerConfig, options?: ScopeOptions): Promise<void>
   /** Changes the given fields. An undefined field is reset to its default. */
-  updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
+  updateServer(name: string, patch: Partial<ServerConfig>, options?: ScopeOptions): Promise<void>
   /**
    * Gives a server another name, which its tools then have, and ends its calls. Its configuration, secrets, sign-in,
    * approvals and pins stay.
@@ -337,7 +355,7 @@ export interface Registry extends AsyncDisposable {
   /** Removes a server and ends its calls. */
   removeServer(name: string): Promise<void>
   /** Enables or disables a server. The same as `updateServer` with `enabled`. */
-  setEnabled(name: string, enabled: boolean): Promise<void>
+  setEnabled(name: string, enabled: boolean, options?: ScopeOptions): Promise<void>
   /** Clears the server's failures and connects again. Resolves when the attempt has ended. */
   retry(name: string): Promise<void>
   /**
@@ -1202,6 +1220,8 @@ export interface RememberedApproval {
 
 /** The health of a server. */
 export interface ServerHealth {
+  /** Where the server belongs. Absent in a registry without a project. */
+  scope?: Scope
   /** A server is `connecting` until its first list of tools has come. */
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
   /** The server has failed too often in a row. The registry connects again at `retryAt`. */

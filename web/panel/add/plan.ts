@@ -1,4 +1,4 @@
-import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/shared/types.ts'
+import type { RedactedConfig, Registry, ScopeOptions, ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { fill, missing } from '../../config/placeholders.ts'
 import { plainName, renameFree } from '../../config/address.ts'
 import type { Entry } from '../../config/types.ts'
@@ -45,7 +45,11 @@ export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[
 const bare = Object.fromEntries(configFields.slice(1).map((field) => [field, undefined])) as Partial<ServerConfig>
 
 /** Adds servers and connects to them; the result is their names. A fault ends it, and keeps what was added. */
-export async function carryOut(registry: Registry, plans: readonly Plan[]): Promise<string[]> {
+export async function carryOut(
+  registry: Registry,
+  plans: readonly Plan[],
+  options: ScopeOptions = {},
+): Promise<string[]> {
   const done: string[] = []
   for (const { entry, name: wished, clash, values, keep } of plans) {
     const config = fill(entry, values)
@@ -54,7 +58,7 @@ export async function carryOut(registry: Registry, plans: readonly Plan[]): Prom
     const taken = new Set(Object.keys(registry.getSnapshot().servers))
     const name = clash === 'overwrite' ? wished : renameFree(wished, taken)
     if (taken.has(name)) await registry.updateServer(name, { ...bare, ...config })
-    else await registry.addServer(name, config)
+    else await registry.addServer(name, config, options)
     done.push(name)
   }
   void registry.discover(done).catch(() => {}) // health tells

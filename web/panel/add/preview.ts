@@ -17,12 +17,14 @@ const clashes: Clash[] = ['rename', 'overwrite', 'skip']
 
 /** Entries before they are saved, with their inputs and remarks. */
 class Preview extends PanelPart {
-  static override properties = reactive('entries', 'servers', 'plans', 'busy')
+  static override properties = reactive('entries', 'servers', 'plans', 'busy', 'ofProject')
   declare entries: readonly Entry[]
   /** By the names that are taken. */
   declare servers: Snapshot['servers']
   declare private plans: Plan[]
   declare private busy: boolean
+  /** The servers become the project's. */
+  declare private ofProject: boolean
   private readonly id_ = freshId()
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -39,8 +41,15 @@ class Preview extends PanelPart {
     }
       ${
       this.plans.some((p) => p.entry.config)
-        ? html`<footer><button type="button" class="primary" ?disabled=${this.busy || !able.length} @click=${() =>
-          this.add(able)}>${this.t('add_servers', { n: Math.max(1, able.length) })}</button></footer>`
+        ? html`<footer>${
+          this.panel.registry.project
+            ? html`<label class="choice"><input type="checkbox" .checked=${!!this.ofProject} @change=${(
+              e: Event,
+            ) => (this.ofProject = (e.target as HTMLInputElement).checked)}> ${this.t('scope_project')}</label>`
+            : nothing
+        }<button type="button" class="primary" ?disabled=${this.busy || !able.length} @click=${() => this.add(able)}>${
+          this.t('add_servers', { n: Math.max(1, able.length) })
+        }</button></footer>`
         : nothing
     }`
   }
@@ -174,7 +183,9 @@ class Preview extends PanelPart {
 
   private async add(plans: Plan[]): Promise<void> {
     this.busy = true
-    const names = await this.panel.run(() => carryOut(this.panel.registry, plans))
+    const names = await this.panel.run(() =>
+      carryOut(this.panel.registry, plans, this.ofProject ? { scope: 'project' } : {})
+    )
     this.busy = false
     if (!names) return
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))

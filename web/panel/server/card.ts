@@ -136,6 +136,9 @@ class Card extends PanelPart {
       ...(transport ? [this.t(transport === 'sse' ? 'transport_sse' : 'transport_http')] : []),
       ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
       ...(this.server.signIn === 'signed-in' ? [this.t('signed_in')] : []),
+      ...(this.server.scope === 'project' || this.server.scope === 'override'
+        ? [this.t(`scope_${this.server.scope}`)]
+        : []),
       ...(config.proxy === true ? [this.t('through_proxy')] : []),
       ...(config.headers && Object.keys(config.headers).length
         ? [
@@ -171,6 +174,7 @@ class Card extends PanelPart {
       ...(server.signIn === 'signed-in'
         ? [{ label: this.t('sign_out'), act: () => panel.run(() => panel.registry.signOut(name)) }]
         : []),
+      ...this.scopes(),
       { label: this.t('edit'), act: () => panel.show({ kind: 'edit', server: name }) },
       { label: this.t('clone'), act: () => panel.show({ kind: 'edit', server: name, copy: true }) },
       {
@@ -182,6 +186,18 @@ class Card extends PanelPart {
       },
       remove,
     ]
+  }
+
+  /** What a registry with a project can do with a server of the user. */
+  private scopes(): MenuItem[] {
+    const { panel, name, server: { scope, config: { enabled = true, tools } } } = this
+    if (scope === 'user') {
+      const act = () => panel.run(() => panel.registry.setEnabled(name, !enabled, { scope: 'project' }))
+      return [{ label: this.t(enabled ? 'off_here' : 'on_here'), act }]
+    }
+    if (scope !== 'override') return []
+    const act = () => panel.run(() => panel.registry.updateServer(name, { enabled, tools }, { scope: 'user' }))
+    return [{ label: this.t('same_everywhere'), act }]
   }
 
   private switched(event: Event): void {

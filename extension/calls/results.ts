@@ -1,4 +1,4 @@
-import { ToolFault, type Tool, type ToolOutput } from './tool.ts'
+import { ToolFault, type Tool, type ToolOutput } from '../tools/tool.ts'
 
 /** A larger result is kept here, and the client gets its beginning, its end and a handle. In UTF-16 units of JSON. */
 export const largestResult = 256 << 10
