@@ -200,7 +200,9 @@ export const cases: AppCase[] = [
       `for (const height of [-1, 'x', null, {}, 1e9]) note('ui/notifications/size-changed', { height }); return 'grew'`,
     want: 'grew',
   },
-  { name: 'is_too_large', script: ``, before: 'x'.repeat(4 << 20), card: 'too_large' },
+  { name: 'is_too_large', script: ``, before: 'x'.repeat(8 << 20), card: 'too_large' },
+  { name: 'is_too_large_in_bytes', script: ``, before: '潮'.repeat(3 << 20), card: 'too_large' },
+  { name: 'is_large', script: `return 'shown'`, before: 'x'.repeat(7 << 20), want: 'shown' },
   { name: 'has_wrong_type', script: ``, mimeType: 'text/html', card: 'bad_type' },
   {
     name: 'covers_window',
@@ -213,4 +215,48 @@ export const cases: AppCase[] = [
   refused('sends_no_blocks', 'ui/message', `{ role: 'user', content: 'x' }`, -32_602),
   refused('asks_sampling', 'sampling/createMessage', '{}', -32_601),
   refused('downloads', 'ui/download-file', '{}', -32_601),
+]
+
+/**
+ * What the sandbox page alone must bound: it passes on at most so many messages, and 50 in each second, and
+ * then what it says itself.
+ */
+export const sandboxCases: { name: string; script: string; most: number; last: string; refused?: number }[] = [
+  { name: 'a flood', script: `for (let i = 0; i < 5000; i++) say('x')`, most: 250, last: 'flood' },
+  { name: 'a burst', script: `for (let i = 0; i < 150; i++) say('x'); say('end')`, most: 151, last: 'end' },
+  {
+    name: 'a stream that is too fast',
+    script:
+      `let n = 0; const channel = new MessageChannel(); channel.port1.onmessage = () => { for (const until = performance.now() + 8; performance.now() < until;); say('x', n++); channel.port2.postMessage(0) }; channel.port2.postMessage(0)`,
+    most: 250,
+    last: 'flood',
+  },
+  {
+    name: 'large messages',
+    script: `for (let i = 0; i < 100; i++) say('x'.repeat(900_000))`,
+    most: 5,
+    last: 'flood',
+  },
+  {
+    name: 'a message above the bound',
+    script:
+      `addEventListener('message', ({ data }) => say('end', data.error.code)); parent.postMessage({ jsonrpc: '2.0', id: 7, method: 'x'.repeat(2 << 20) }, '*')`,
+    most: 1,
+    last: 'end',
+    refused: -32_600,
+  },
+  {
+    name: 'values that are no JSON',
+    script:
+      `const loop = {}; loop.loop = loop; for (const m of [loop, 1n, { n: 1n }, new Map([[1, 2]]), new ArrayBuffer(1 << 26), undefined, new Blob(['x'])]) parent.postMessage(m, '*'); say('end')`,
+    most: 4, // a map, a buffer and a blob are {}
+    last: 'end',
+  },
+  {
+    name: "the sandbox page's own words",
+    script:
+      `for (const m of ['left', 'flood', 'proxy-ready', 'resource-ready']) say('ui/notifications/sandbox-' + m); say('end')`,
+    most: 1,
+    last: 'end',
+  },
 ]

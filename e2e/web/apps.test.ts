@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { cases } from './appcases.ts'
+import { cases, sandboxCases } from './appcases.ts'
 import { startApps, type AppServer } from './appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { launchFirefox } from './firefox.ts'
@@ -192,6 +192,43 @@ for (const { name, want, card, meta } of cases) {
     assert.ok(page.url().startsWith(site.url))
     assert.equal(await page.evaluate(() => ({} as { polluted?: number }).polluted), undefined)
     assert.ok(await page.evaluate(() => (window.app.shadowRoot!.querySelector('iframe')?.clientHeight ?? 0) <= 2000))
+  })
+}
+
+for (const { name, script, most, last, refused } of sandboxCases) {
+  test(`hostile, at the sandbox page: ${name}`, async (t) => {
+    const page = await open(t)
+    const { heard, seconds } = await page.evaluate(
+      ([sandbox, script]) =>
+        new Promise<{ heard: unknown[]; seconds: number }>((resolve) => {
+          const frame = Object.assign(document.createElement('iframe'), {
+            src: `${sandbox}#${encodeURIComponent(location.origin)}`,
+          })
+          const own = 'ui/notifications/sandbox-'
+          const say = `const say = (method, value) => parent.postMessage({ jsonrpc: '2.0', method, value }, '*')`
+          const html = `<body><script>${say};${script}</script>`
+          const heard: unknown[] = []
+          let began = 0
+          addEventListener('message', ({ source, data }) => {
+            if (source !== frame.contentWindow) return
+            const { method } = (data ?? {}) as { method?: string }
+            if (method === `${own}proxy-ready`)
+              return void frame.contentWindow!.postMessage({ method: `${own}resource-ready`, params: { html } }, '*')
+            heard.push(data)
+            began ||= performance.now()
+            if (method !== 'end' && !method?.startsWith(own)) return
+            resolve({ heard, seconds: (performance.now() - began) / 1000 })
+          })
+          document.body.append(frame)
+        }),
+      [sandbox.url, script] as const,
+    )
+    const end = heard.pop() as { method: string; value?: unknown }
+    assert.equal(end.method.split('-').at(-1), last)
+    assert.ok(heard.length + Number(last === 'end') <= most + 50 * seconds, `${heard.length} in ${seconds} s`)
+    if (refused) assert.equal(end.value, refused)
+    // The test ends by its time if the app stays.
+    while (last === 'flood' && page.frames().length > 2) await page.evaluate(() => new Promise(requestAnimationFrame))
   })
 }
 

@@ -9,7 +9,7 @@ type Limit struct {
 // Limits are the limits that the module knows, in the order of registry.Limits.
 var Limits = [...]Limit{
 	{"responseBytes", 16 << 20},
-	{"eventBytes", 4 << 20},
+	{"eventBytes", 8 << 20},
 	{"errorBytes", 64 << 10},
 	{"messageBytes", 2 << 10},
 	{"definitionBytes", 256 << 10},

@@ -1,14 +1,12 @@
 import type { App, Fault } from './load.ts'
+import { burst, mostChars, perSecond } from './pace.ts'
 import { features, type Feature } from './policy.ts'
 
-/** Messages in a second. More wait. */
-const perSecond = 50
-/** Messages that may wait. */
-const mostWaiting = 200
+/** What the names of the sandbox page's own messages begin with. It relays no such message of an app. */
+const own = 'ui/notifications/sandbox-'
+
 /** Requests of an app that may be under way. */
 const mostPending = 20
-/** One message, in characters of its JSON. */
-const mostChars = 1 << 20
 /** The time until the handshake, in ms. */
 const handshakeMs = 10_000
 /** The time for an app to end by itself, in ms. */
@@ -122,8 +120,10 @@ export class AppFrame {
 
   private hear({ source, origin, data }: MessageEvent): void {
     if (source !== this.element.contentWindow || origin !== this.origin || !source) return
+    const method: unknown = (data as { method?: unknown } | null)?.method
+    if (typeof method === 'string' && method.startsWith(own)) return this.take(data)
     this.waiting.push(data)
-    if (this.waiting.length > mostWaiting) return this.abandon('flood')
+    if (this.waiting.length > burst) return this.abandon('flood')
     this.pump()
   }
 
@@ -168,14 +168,15 @@ export class AppFrame {
   }
 
   private notice(method: string, params: Params): void {
-    if (method === 'ui/notifications/sandbox-proxy-ready' && this.state === 'waiting') {
+    if (method === `${own}proxy-ready` && this.state === 'waiting') {
       this.state = 'loaded'
       const { html, csp, permissions } = this.app
       this.send({
-        method: 'ui/notifications/sandbox-resource-ready',
+        method: `${own}resource-ready`,
         params: { html, csp, permissions: Object.fromEntries(permissions.map((name) => [name, {}])) },
       })
-    } else if (method === 'ui/notifications/sandbox-left') this.abandon('left')
+    } else if (method === `${own}left`) this.abandon('left')
+    else if (method === `${own}flood`) this.abandon('flood')
     else if (method === 'ui/notifications/initialized' && this.state === 'greeted') {
       this.state = 'ready'
       clearTimeout(this.late)

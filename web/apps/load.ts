@@ -1,11 +1,11 @@
-import type { Registry, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
+import type { Registry, ResourceContents, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
 import { featuresIn, type Csp, type Feature } from './policy.ts'
 
 /** The type of an app's html (MCP Apps, 2026-01-26). */
 export const mimeType = 'text/html;profile=mcp-app'
 
-/** The largest html, in characters. */
-const most = 4 << 20
+/** The largest html, in bytes of UTF-8. The specification names no bound; the largest app that we know has 4.4 MB. */
+const most = 8 << 20
 
 /** Why there is no app to show. The words are `app_…`. */
 export type Fault =
@@ -65,10 +65,7 @@ export async function load(registry: Registry, server: string, uri: string, sign
   const found = contents.find((c) => c.uri === uri) ?? contents[0]
   if (!found) throw new AppFault('unreadable')
   if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')
-  const size = found.text?.length ?? (found.blob?.length ?? 0) * 0.75
-  if (size > most) throw new AppFault('too_large')
-  const bytes = found.text === undefined && Uint8Array.from(atob(found.blob ?? ''), (c) => c.charCodeAt(0))
-  const html = found.text ?? new TextDecoder().decode(bytes as Uint8Array)
+  const html = htmlOf(found)
   const ui = uiOf(found._meta)
   const csp = ui?.['csp']
   const app = {
@@ -77,6 +74,16 @@ export async function load(registry: Registry, server: string, uri: string, sign
     permissions: featuresIn(ui?.['permissions']),
   }
   return { ...app, digest: await digestOf(JSON.stringify(app)) }
+}
+
+/** The text of an app's contents, within the bound. */
+function htmlOf({ text, blob = '' }: ResourceContents): string {
+  if ((text ?? blob).length > 2 * most) throw new AppFault('too_large') // the bytes are not worth counting
+  const bytes = text === undefined
+    ? Uint8Array.from(atob(blob), (c) => c.charCodeAt(0))
+    : new TextEncoder().encode(text)
+  if (bytes.length > most) throw new AppFault('too_large')
+  return text ?? new TextDecoder().decode(bytes)
 }
 
 async function digestOf(text: string): Promise<string | undefined> {

@@ -1316,7 +1316,7 @@ export interface ToolDefinition {
 export interface Limits {
   /** One response; 16 MiB. */
   responseBytes: number
-  /** One event of a stream; 4 MiB. */
+  /** One event of a stream; 8 MiB. */
   eventBytes: number
   /** The body of an HTTP error; 64 KiB. */
   errorBytes: number

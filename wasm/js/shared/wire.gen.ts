@@ -25,7 +25,7 @@ export const nationTags = ['gbeng', 'gbsct', 'gbwls']
 /** Defaults of the options limits. */
 export const limitDefaults = {
   responseBytes: 16777216,
-  eventBytes: 4194304,
+  eventBytes: 8388608,
   errorBytes: 65536,
   messageBytes: 2048,
   definitionBytes: 262144,
