@@ -27,6 +27,10 @@ const refused = (name: string, method: string, params: string, code: number | st
   script: `return (await rpc('${method}', ${params})).error?.code`,
   want: code,
 })
+/** A worker that fetches from the spy, and what came of it. */
+const fetchesInWorker = (address: string): string =>
+  `const code = 'fetch(' + JSON.stringify(SPY) + ').then(() => postMessage("worked"), (e) => postMessage(e.name))'
+  const worker = new Worker(${address}); return new Promise((r) => { worker.onmessage = ({ data }) => r(data); worker.onerror = () => r('no worker') })`
 /** Waits for an event of an element, and reports its type. */
 const loads = (tag: string, attribute: string, address: string) =>
   `const e = document.createElement('${tag}'); const end = new Promise((r) => { e.onload = e.onerror = (v) => r(v.type) }); e.${attribute} = ${address}; document.body.append(e); return end`
@@ -84,6 +88,18 @@ export const cases: AppCase[] = [
     'prefetches',
     `document.head.append(Object.assign(document.createElement('link'), { rel: 'prefetch', href: SPY }))`,
   ),
+  { name: 'fetches_in_data_worker', script: fetchesInWorker(`'data:text/javascript,' + code`), want: 'TypeError' },
+  {
+    name: 'fetches_in_blob_worker',
+    script: fetchesInWorker(`URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))`),
+    want: 'TypeError',
+  },
+  {
+    name: 'imports_data',
+    script:
+      `const { x } = await import('data:text/javascript,export const x = fetch(' + encodeURIComponent(JSON.stringify(SPY)) + ').catch((e) => e.name)'); return x`,
+    want: 'TypeError',
+  },
   {
     name: 'adds_directives',
     meta: {

@@ -148,6 +148,36 @@ test('models never reach a tool for apps', async (t) => {
   })
 })
 
+test('a connected registry shows an app, which calls tools for apps', async (t) => {
+  const page = await open(t, { connected: '' })
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'ready' })
+  assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
+  for (const name of ['calls_tool_for_apps', 'calls_tool_for_models', 'calls_other_server', 'calls_search']) {
+    await page.evaluate((name) => window.showApp(name), name)
+    assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
+  }
+  const seen = await page.evaluate(async () => {
+    const r = window.registry
+    const outcome = (p: Promise<{ text: string }>) => p.then((x) => x.text, (e) => e.code as string)
+    return {
+      byApp: await outcome(r.call('for_apps', {}, { app: 'apps' })),
+      otherServer: await outcome(r.call('for_apps', {}, { app: 'other' })),
+      byModel: await outcome(r.call('apps__for_apps', {})),
+      has: r.has('apps__for_apps'),
+      ownTool: await outcome(r.call('portolan_search_tools', { query: 'x' }, { app: 'apps' })),
+      noServer: await outcome(r.call('for_apps', {}, { app: '' })),
+    }
+  })
+  assert.deepEqual(seen, {
+    byApp: 'only apps hear this',
+    otherServer: 'unknown_tool',
+    byModel: 'unknown_tool',
+    has: false,
+    ownTool: 'unknown_tool',
+    noServer: 'unknown_tool',
+  })
+})
+
 /** One page for all hostile apps, which must not harm it. */
 let shared: Page | undefined
 const popups: string[] = []
@@ -336,7 +366,18 @@ test('Firefox shows an app, and keeps it in its place', async (t) => {
   await page.evaluate(ready)
   assert.deepEqual(await page.evaluate(`showApp('friendly')`), { state: 'ready' })
   assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
-  for (const name of ['fetches', 'reads_local_storage', 'reads_parent', 'evaluates', 'loads_image', 'goes_elsewhere']) {
+  for (
+    const name of [
+      'fetches',
+      'fetches_in_data_worker',
+      'fetches_in_blob_worker',
+      'reads_local_storage',
+      'reads_parent',
+      'evaluates',
+      'loads_image',
+      'goes_elsewhere',
+    ]
+  ) {
     await page.evaluate(`showApp('${name}')`)
     assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
   }

@@ -14,12 +14,19 @@ declare global {
   }
 }
 
-const script = `import { createRegistry } from './npm/index.js'
+const script = `import { connectRegistry, createRegistry, portChannel, serveRegistry } from './npm/index.js'
 import './npm/apps.js'
 const params = new URLSearchParams(location.search)
 const servers = JSON.parse(params.get('servers'))
-const registry = await createRegistry({ mode: 'main', storage: 'memory', apps: params.get('apps') !== 'off', servers, proxy: params.get('proxy') ?? undefined })
-await registry.discover()
+const owned = await createRegistry({ mode: 'main', storage: 'memory', apps: params.get('apps') !== 'off', servers, proxy: params.get('proxy') ?? undefined })
+await owned.discover()
+let registry = owned
+if (params.has('connected')) {
+  const { port1, port2 } = new MessageChannel()
+  serveRegistry(owned, portChannel(port1))
+  registry = await connectRegistry(portChannel(port2))
+  await registry.discover()
+}
 const events = []
 for (const type of ['app-message', 'app-context', 'app-state']) addEventListener(type, (e) => {
   events.push({ type, detail: e.detail })

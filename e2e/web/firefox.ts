@@ -7,6 +7,8 @@ import { start } from './harness.ts'
 export interface FirefoxPage {
   /** Evaluates an expression, awaits it, and returns its value by JSON. */
   evaluate<T>(expression: string): Promise<T>
+  /** Evaluates an expression in the innermost frame of the page, as `evaluate` does. */
+  inside<T>(expression: string): Promise<T>
 }
 
 export interface Firefox {
@@ -16,6 +18,11 @@ export interface Firefox {
   /** Sends a command of WebDriver BiDi. */
   send<T>(method: string, params: unknown): Promise<T>
   close(): Promise<void>
+}
+
+interface Frame {
+  context: string
+  children: Frame[]
 }
 
 type Answer = { id?: number; type: string; result?: unknown; error?: string; message?: string }
@@ -77,6 +84,11 @@ export async function launchFirefox(
       )
       if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
       return JSON.parse(outcome.result.value) as T
+    },
+    async inside(expression) {
+      let { contexts: [frame] } = await send<{ contexts: Frame[] }>('browsingContext.getTree', { root: context })
+      while (frame!.children[0]) frame = frame!.children[0]
+      return page(frame!.context).evaluate(expression)
     },
   })
   return {

@@ -31,7 +31,7 @@ const browsers: Record<string, () => Promise<Pick<Firefox, 'open' | 'close'>>> =
       close: () => browser.close(),
       open: async (url) => {
         const page = await openPage(browser, url)
-        return { evaluate: (text) => page.evaluate(text) }
+        return { evaluate: (text) => page.evaluate(text), inside: (text) => page.frames().at(-1)!.evaluate(text) }
       },
     }
   },

@@ -17,15 +17,18 @@ function sources(list: unknown, isLocal: boolean): string {
     .slice(0, most).join(' ')
 }
 
-/** The policy of an app. What it does not declare is denied. Scripts and styles in its own html run, without eval. */
+/**
+ * The policy of an app. What it does not declare is denied. Scripts and styles in its own html run, also those of its
+ * data and blob addresses, without eval.
+ */
 export function policyOf(csp: Csp | undefined, isLocal: boolean): string {
   const [connect, resource, frame, base] =
     (['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'] as const)
       .map((kind) => sources(csp?.[kind], isLocal)) as [string, string, string, string]
   return [
     `default-src 'none'`,
-    `script-src 'unsafe-inline' blob: ${resource}`,
-    `worker-src blob: ${resource}`,
+    `script-src 'unsafe-inline' data: blob: ${resource}`,
+    `worker-src data: blob: ${resource}`,
     `style-src 'unsafe-inline' ${resource}`,
     `img-src data: blob: ${resource}`,
     `media-src data: blob: ${resource}`,

@@ -7,6 +7,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type {
   Attached,
+  CallOptions as SentOptions,
   Called,
   ConfigsEvent,
   ElicitEvent,
@@ -446,14 +447,16 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options: CallOptions = {},
   ): Promise<types.ToolResult | types.TaskHandle> {
-    const forApp = options.app === undefined ? undefined : this.#forApp(options.app, name)
-    if (options.app !== undefined && !forApp) return this.#refuseApp(options.app, name)
+    const { app } = options
+    const isOurs = app !== undefined && !!this.#owner.trust // elsewhere the owner of the registry decides
+    const forApp = isOurs ? this.#forApp(app, name) : undefined
+    if (isOurs && !forApp) return this.#refuseApp(app, name)
     name = forApp?.name ?? name
     const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId, forApp)
     // The end of a detached call is not its answer.
     return this.#activities && !options.detach
       ? this.#activities.then(
-        (a) => a.call((forApp ?? this.#find(name))?.server ?? '', String(name), args, options, run),
+        (a) => a.call(app ?? this.#find(name)?.server ?? '', String(name), args, options, run),
         () => run(options),
       )
       : run(options)
@@ -468,12 +471,13 @@ export class RegistryImage implements types.Registry, HostListener {
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
-    const { timeoutMs, onProgress, signal, attempts, trace, detach } = options
+    const { timeoutMs, onProgress, signal, detach, app } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function')
       throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
+    if (app !== undefined && !forApp) return this.#send(name, sent, undefined, options, observedId)
     const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
@@ -507,17 +511,30 @@ export class RegistryImage implements types.Registry, HostListener {
         hint: 'Call it without detach.',
       })
     }
+    const { app: _, ...rest } = options
+    return this.#send(name, sent, tool, forApp ? { ...rest, app: true } : rest, observedId)
+  }
+
+  /** Has the host call a tool. */
+  async #send(
+    name: string,
+    args: string,
+    tool: types.ToolInfo | undefined,
+    options: Omit<CallOptions, 'app'> & Pick<SentOptions, 'app'>,
+    observedId?: number,
+  ): Promise<types.ToolResult> {
+    const { timeoutMs, onProgress, signal, attempts, trace, detach, app } = options
     const answer = await this.requests.ask<Called>(
       {
         method: 'call',
         name,
-        args: sent,
+        args,
         timeoutMs,
         progress: !!onProgress,
         ...(attempts && { attempts }),
         ...(trace && { trace }),
         ...(detach && { detach }),
-        ...(forApp && { app: true }),
+        ...(app !== undefined && { app }),
       },
       {
         signal,

@@ -113,6 +113,7 @@ async function perform(
         onProgress: m.progress ? onProgress : undefined,
         ...(m.attempts && { attempts: m.attempts }),
         ...(m.trace && { trace: m.trace }),
+        ...(m.app !== undefined && { app: m.app as string }),
       }
       if (!m.detach) return bare(await registry.call(m.name, m.args, options))
       const { server, tool, taskId, status, startedAt, expiresAt, wait } = await registry.call(m.name, m.args, {

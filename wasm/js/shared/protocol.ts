@@ -87,8 +87,11 @@ export type Request =
 /** Options of a call that most calls do not have. */
 export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & {
   detach?: boolean
-  /** An app of the tool's server calls; see Call.App of the Go registry. */
-  app?: boolean
+  /**
+   * An app of the tool's server calls; see Call.App of the Go registry. The realm that owns a served registry gets the
+   * server's name here, and `name` is then the server's own name of the tool.
+   */
+  app?: boolean | string
 }
 
 /** Result of a `call` with `detach` that the server has made a task of. */
