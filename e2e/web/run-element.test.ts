@@ -3,8 +3,8 @@ import { after, afterEach, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
 import { launchChromium, listen, type Listening } from './harness.ts'
-import { caseUrl, lawServer, type LawServer } from './lawserver.ts'
-import { openRun, runSite } from './runsite.ts'
+import { lawServer, type LawServer } from './lawserver.ts'
+import { asks, openRun, plan, runSite, stages, summary } from './runsite.ts'
 
 // <portolan-run> of the built package, in a page under a strict policy, over a real MCP server.
 
@@ -17,16 +17,6 @@ after(async () => {
   await Promise.all([site, law].map((s) => s?.close()))
 })
 afterEach(() => law.reset())
-
-const plan = (more = {}) => JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'], ...more })
-const asks = plan({ clarify: 'By sea or by <b>air</b>?' })
-const summary = `## Summary
-Carriers are **liable** for <img src=x onerror="document.title='owned'"> loss.
-## Key Cases
-- [Carrier v Harbour Trust](${caseUrl(1)}) is first
-- [elsewhere](https://elsewhere.example/) is not
-## Notes
-Look further.`
 
 async function open(
   t: TestContext,
@@ -179,19 +169,6 @@ test('faults are said in words, and a further run begins with nothing', async (t
   await element.getByText(/possible again at \d/).waitFor()
   assert.equal(await part('answer').count(), 0)
 })
-
-/** Each stage of a run, and what brings it about. */
-const stages: Record<
-  string,
-  { says: string[]; query?: Record<string, string>; fault?: Partial<LawServer['faults']>; shows: string }
-> = {
-  question: { says: [asks], shows: '[part=question]' },
-  search: { says: [plan()], fault: { slow: true }, shows: '.stages progress' },
-  preview: { says: [plan(), 'hang'], shows: '[part=results]' },
-  answer: { says: [plan(), summary], query: { quota: '5' }, shows: '[part=answer]' },
-  partial: { says: [plan(), ''], shows: '.badge' },
-  fault: { says: [plan()], fault: { broken: true }, shows: '[role=alert]' },
-}
 
 test('axe finds nothing in any stage, light, dark, narrow and from right to left, and nothing overflows', async (t) => {
   for (const [name, { says, query, fault, shows }] of Object.entries(stages)) {

@@ -4,6 +4,7 @@ import { policy } from '../panel/site.ts'
 import type { PortolanRun } from '../../web/run/element/types.ts'
 import type { RunEvent } from '../../web/run/types.ts'
 import { listen, root, type Listening } from './harness.ts'
+import { caseUrl, type LawServer } from './lawserver.ts'
 
 declare global {
   interface Window {
@@ -17,6 +18,31 @@ declare global {
     shared: object[]
     start: Record<string, unknown>[]
   }
+}
+
+/** What the model says in the first place: a plan, a plan that asks, and the summary. */
+export const plan = (more = {}) =>
+  JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'], ...more })
+export const asks = plan({ clarify: 'By sea or by <b>air</b>?' })
+export const summary = `## Summary
+Carriers are **liable** for <img src=x onerror="document.title='owned'"> loss.
+## Key Cases
+- [Carrier v Harbour Trust](${caseUrl(1)}) is first
+- [elsewhere](https://elsewhere.example/) is not
+## Notes
+Look further.`
+
+/** Each stage of a run, and what brings it about. */
+export const stages: Record<
+  string,
+  { says: string[]; query?: Record<string, string>; fault?: Partial<LawServer['faults']>; shows: string }
+> = {
+  question: { says: [asks], shows: '[part=question]' },
+  search: { says: [plan()], fault: { slow: true }, shows: '.stages progress' },
+  preview: { says: [plan(), 'hang'], shows: '[part=results]' },
+  answer: { says: [plan(), summary], query: { quota: '5' }, shows: '[part=answer]' },
+  partial: { says: [plan(), ''], shows: '.badge' },
+  fault: { says: [plan()], fault: { broken: true }, shows: '[role=alert]' },
 }
 
 const script = `import { createRegistry } from './npm/index.js'

@@ -2,7 +2,7 @@ import type { Message } from '../ui/translations.ts'
 
 /** The messages of `<portolan-app>`, in English. The panel does not load them. */
 export const appWords = {
-  app_of: 'App of {server}',
+  app_of: 'App from {server}',
   app_loading: 'The app is loading…',
   app_full: 'Full screen',
   app_inline: 'Back to the page',
