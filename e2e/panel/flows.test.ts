@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, startProxy, type Listening } from '../web/harness.ts'
+import { tokensOf } from '../../wasm/js/shared/tokens.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
@@ -218,9 +219,15 @@ test('the budget says which tools to turn off, and does it', async (t) => {
   await p.panel.getByLabel('Budget, in tokens').fill('2000')
   await p.panel.getByLabel('Budget, in tokens').press('Enter')
   const button = p.panel.getByRole('button', { name: /^Turn off \d+ tools$/ })
+  // P46: what the panel says is what getTools gives.
+  const says = await p.panel.getByText(/With tool search they take about/).innerText()
+  const [first] = /they take about ([\d,]+) at first, [\d,]+ less/.exec(says)!.slice(1).map((n) => +n.replace(',', ''))
+  const tools = await p.page.evaluate(() => window.registry.getTools({ deferred: { budgetTokens: 2000 } }))
+  assert.equal(first, tools.reduce((n, tool) => n + tokensOf(JSON.stringify(tool)), 0))
   await button.click()
   await button.waitFor({ state: 'detached' })
   await p.panel.getByText(/Tools take about [\d,.]+ of 2,000 tokens/).waitFor()
+  assert.equal(await p.panel.getByText(/With tool search/).count(), 0)
   const left = await p.page.evaluate(() => window.registry.getTools().length)
   assert.ok(left > 5 && left < 40, String(left))
   await done(p)

@@ -7,7 +7,7 @@ import { changes } from '../../web/panel/tools/flags.ts'
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
 import { flags as flagsBy } from '../../web/panel/tools/flags.ts'
 import { estimateTokens, tokensOf } from '../../wasm/js/shared/tokens.ts'
-import { fit } from '../../web/panel/tools/tokens.ts'
+import { deferred, fit, searchTokens } from '../../web/panel/tools/tokens.ts'
 
 const flags = (tools: readonly ToolInfo[]) => flagsBy(tools, scanDefinition)
 
@@ -53,6 +53,16 @@ test('fit turns off the most expensive, and no more than needed', () => {
   assert.deepEqual(off(650), ['a__a', 'a__b'])
   assert.deepEqual(off(0), ['a__a', 'a__b', 'a__c', 'b__d', 'b__e'])
   assert.deepEqual(fit([...tools].reverse(), 650, (t) => sizes[t.name]!).map((t) => t.name), off(650))
+})
+
+test('P46: deferral costs what fits the budget, in order, and the tools that search', () => {
+  const sizes: Record<string, number> = { a__a: 3000, a__b: 4000, a__c: 2000, b__d: 100 }
+  const tools = Object.keys(sizes).map((n) => info(n[0]!, n[3]!))
+  const first = (budget: number) => deferred(tools, 9100, budget, (t) => sizes[t.name]!)
+  assert.equal(first(0), 7000 + searchTokens) // the usual budget is 8,000, and the first that does not fit ends it
+  assert.equal(first(3500), 3000 + searchTokens)
+  assert.equal(first(9100), 9100)
+  assert.equal(first(1), searchTokens)
 })
 
 const tags = (s: string) => [...s].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join('')

@@ -396,6 +396,7 @@ export const en = {
     other: 'Tools take about {n} tokens of each request.',
   },
   budget_used_of: 'Tools take about {n} of {budget} tokens.',
+  budget_deferred: 'With tool search they take about {n} at first, {saved} less.',
   fit_text: { one: 'Turn this off to fit:', other: 'Turn these {n} off to fit:' },
   fit: { one: 'Turn off {n} tool', other: 'Turn off {n} tools' },
   flag_changed: 'changed',

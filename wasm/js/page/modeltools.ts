@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
@@ -23,6 +24,8 @@ const nearest = 3
 export abstract class ModelTools {
   /** The dialect of the last deferred list. Found tools have its form. */
   #dialect: types.Dialect = 'openai'
+  /** The tools for which an index was asked for. */
+  #prepared: readonly types.ToolInfo[] | undefined
 
   /** The tools that models may call now. The array stays the same until the tools change. */
   abstract readonly tools: readonly types.ToolInfo[]
@@ -78,6 +81,7 @@ export abstract class ModelTools {
     const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
     if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
     this.#dialect = format
+    this.#prepare()
     const isKept = (tool: types.ToolInfo) => matches(keep, tool.name)
     left = budgetTokens
     for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
@@ -90,6 +94,13 @@ export abstract class ModelTools {
     }
     const near = tools.filter((t) => isKept(t) || takes(t))
     return convertTools(format, near, { ...own, search: true, call: true }, onLoss)
+  }
+
+  /** Builds the index, so that the first search of a model does not wait for it. */
+  #prepare(): void {
+    if (this.#prepared === this.tools) return
+    this.#prepared = this.tools
+    this.find('', { limit: 1 }).catch(ignore) // a search says what is wrong
   }
 
   losses(format: types.Dialect, filter: types.ToolFilter = {}): types.Loss[] {

@@ -421,6 +421,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   budget_meter: 'الرموز التي تستهلكها الأدوات',
   budget_used: 'تأخذ الأدوات نحو {n} رمزًا من كل طلب.',
   budget_used_of: 'تأخذ الأدوات نحو {n} من {budget} رمزًا.',
+  budget_deferred: 'مع البحث عن الأدوات تأخذ نحو {n} في البداية، أي أقل بمقدار {saved}.',
   fit_text: 'لتتسع الميزانية أوقف ({n}):',
   fit: 'إيقاف الأدوات ({n})',
   flag_changed: 'تغيّرت',

@@ -4,7 +4,7 @@ import { valueOf } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 import { chosen } from './ledger.ts'
 import type { Listed } from './ledger.ts'
-import { fit } from './tokens.ts'
+import { deferred, fit } from './tokens.ts'
 
 /** The dial: what tools may cost, what they do, and which to turn off to fit. */
 export function budgetView(
@@ -18,6 +18,7 @@ export function budgetView(
   if (!used && on.length) return html`<p class="budget dim" role="status">${t('weighing')}</p>`
   const over = budget > 0 && used > budget
   const out = over ? fit(on, budget, (tool) => tokenCounts.of(tool)!) : []
+  const first = deferred(on, used, budget, (tool) => tokenCounts.of(tool)!)
   const apply = () =>
     panel.run(async () => {
       for (const [server, list] of listed) {
@@ -40,8 +41,8 @@ export function budgetView(
       } value=${used} low=${budget} high=${budget} optimum="0" aria-label=${t('budget_meter')}></meter>`
       : nothing
   }
-    <p id="budget-says" class="dim" role="status">${
-    t(budget ? 'budget_used_of' : 'budget_used', { n: used, budget })
+    <p id="budget-says" class="dim" role="status">${t(budget ? 'budget_used_of' : 'budget_used', { n: used, budget })}${
+    first < used ? ` ${t('budget_deferred', { n: first, saved: used - first })}` : nothing
   }</p>
     ${
     out.length

@@ -20,6 +20,29 @@ export function fit(
   return off
 }
 
+/** What `getTools({ deferred })` gives at once without another option, in tokens of tools. */
+const usual = 8000
+
+/** The tokens of the tools with which a model finds and calls the others. */
+export const searchTokens = 181
+
+/** The tokens that tools cost at first if the rest is left to a search. `total` are those of all. */
+export function deferred(
+  tools: readonly ToolInfo[],
+  total: number,
+  budget: number,
+  weigh: (tool: ToolInfo) => number,
+): number {
+  if (total <= (budget || usual)) return total
+  let left = budget || usual
+  let tokens = searchTokens
+  for (const tool of tools) {
+    if ((left -= weigh(tool)) < 0) break
+    tokens += weigh(tool)
+  }
+  return tokens
+}
+
 /** How long one run of estimates may keep the page busy, in ms. */
 const slice = 6
 
