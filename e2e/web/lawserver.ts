@@ -24,6 +24,10 @@ export interface Faults {
   broken: boolean
   /** Progress has no total. */
   noTotal: boolean
+  /** The search finds nothing. */
+  empty: boolean
+  /** The result names the address of the search. */
+  namesAddress: boolean
 }
 
 const none: Faults = {
@@ -36,6 +40,8 @@ const none: Faults = {
   failures: 0,
   broken: false,
   noTotal: false,
+  empty: false,
+  namesAddress: false,
 }
 
 /** Courts, and masks that stand for several. */
@@ -121,17 +127,17 @@ export async function lawServer({ readOnly = true } = {}): Promise<LawServer> {
   }
 
   function results() {
-    const { duplicates, foreignLinks } = law.faults
-    const listed = cases.flatMap((c, i) => [
+    const { duplicates, foreignLinks, empty, namesAddress } = law.faults
+    const listed = (empty ? [] : cases).flatMap((c, i) => [
       foreignLinks ? { ...c, metadata: { note: `See [more](https://elsewhere.example/${i}).` } } : c,
       ...(duplicates
         ? [{ ...c, url: `${c.url}#para1` }, { ...c, url: c.url.replace('https://', 'http://www.') }]
         : []),
     ])
-    const total = duplicates ? listed.length : found.total
+    const total = duplicates || empty ? listed.length : found.total
     return {
       content: [{ type: 'text' as const, text: JSON.stringify(listed) }],
-      structuredContent: { results: listed, total },
+      structuredContent: { results: listed, total, ...(namesAddress && { url: 'https://law.example/s/7' }) },
     }
   }
 

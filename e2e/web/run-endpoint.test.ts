@@ -210,6 +210,28 @@ test('O12: extensions may be named, and an address has so many requests in a min
   assert.deepEqual(log.map(({ status }) => status), [403, 403, 200, 429])
 })
 
+test('O12: programs may be named by their User-Agent, and the log names the rule that refused', async (t) => {
+  const { url, log } = await node(t, { userAgents: ['Olexi/', 'Mozilla/'], perMinute: 3 })
+  assert.equal((await ask(url, { prompt: 'x' }, { 'user-agent': 'curl/8 <script>' })).status, 403)
+  assert.equal(
+    (await ask(url, { prompt: 'x' }, { 'user-agent': 'Olexi/2', origin: 'https://evil.example' })).status,
+    403,
+  )
+  const answer = await eventsIn(await ask(url, { prompt: 'x' }, { 'user-agent': 'Olexi/2' }))
+  assert.equal(answer.at(-1)![0], 'answer')
+  assert.equal((await ask(url, 'no', { 'user-agent': 'Olexi/2' })).status, 400)
+  assert.equal((await ask(url, { prompt: 'x' }, { 'user-agent': 'Olexi/2' })).status, 429)
+  await until(() => log.length === 5)
+  assert.deepEqual(log.map(({ status, refused }) => [status, refused]), [
+    [403, 'user_agent'],
+    [403, 'origin'],
+    [200, undefined],
+    [400, 'request'],
+    [429, 'rate'],
+  ])
+  assert.doesNotMatch(JSON.stringify(log), /curl|Olexi|evil/)
+})
+
 test('O12: without origins, only pages of its own host may use it', async (t) => {
   const { url } = await node(t, { origins: undefined })
   assert.equal((await ask(url, { prompt: 'x' }, { origin: 'https://app.example' })).status, 403)

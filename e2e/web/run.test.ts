@@ -312,6 +312,22 @@ row('O6: the preview is capped, each address is there once, the total and the ad
   }
 })
 
+row('O6: without a tool that makes the address, the answer has the next best one', async (run) => {
+  const options = { roles: { search: 'search' } }
+  const address = async (p: Partial<Play>) => {
+    const { url, markdown } = one(await run({ says: ['{"query": "carriers"}', summary()], options, ...p }), 'answer')
+    assert.ok(!url || markdown.endsWith(`<${url}>`))
+    return url
+  }
+  assert.equal(await address({}), caseUrl(1))
+  law.faults.namesAddress = true
+  assert.equal(await address({}), 'https://law.example/s/7')
+  assert.equal(await address({ options: {}, says: [plan(), summary()] }), shareUrl)
+  Object.assign(law.faults, { namesAddress: false, empty: true })
+  assert.equal(await address({}), `${new URL(law.url).origin}/`)
+  assert.equal(await address({ prepare: 'view' }), '')
+})
+
 row('O7: the answer has its sections, a short summary, and no link that is not in the results', async (run) => {
   law.faults.foreignLinks = true
   const words = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ')

@@ -78,7 +78,6 @@ export async function load(registry: Registry, server: string, uri: string, sign
 
 /** The text of an app's contents, within the bound. */
 function htmlOf({ text, blob = '' }: ResourceContents): string {
-  if ((text ?? blob).length > 2 * most) throw new AppFault('too_large') // the bytes are not worth counting
   const bytes = text === undefined
     ? Uint8Array.from(atob(blob), (c) => c.charCodeAt(0))
     : new TextEncoder().encode(text)

@@ -12,6 +12,9 @@ export interface Source {
   mask: boolean
 }
 
+/** Members that have an address. */
+const addressNames = ['url', 'link', 'href']
+
 type Entry = Record<string, unknown>
 export const isEntry = (v: unknown): v is Entry => typeof v === 'object' && v !== null && !Array.isArray(v)
 
@@ -83,8 +86,8 @@ function metadataOf(entry: Entry, used: unknown[]): RunItem['metadata'] {
   )
 }
 
-/** What a search has found: each address once, in the server's order. */
-export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number; total: number } {
+/** What a search has found: each address once, in the server's order. `url` is what the server calls the search's. */
+export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number; total: number; url?: string } {
   const value = valueOf(result)
   const links = result.content.filter((block) => block.type === 'resource_link') as Entry[]
   const written = [...(value === undefined ? result.text : '').matchAll(/\[([^[\]]+)\]\(([^\s()]+)\)/g)]
@@ -93,7 +96,7 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
   const items = new Map<string, RunItem>()
   let listed = 0
   for (const entry of entries) {
-    const place = first(entry, ['url', 'link', 'href', 'uri'])
+    const place = first(entry, [...addressNames, 'uri'])
     const url = address(place)
     if (!url) continue
     listed++
@@ -106,12 +109,13 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
   const said = isEntry(value) ? first(value, ['total', 'totalCount', 'total_count', 'count']) : undefined
   // A total that counts only what was listed counts duplicates too.
   const total = typeof said === 'number' && said > listed ? Math.floor(said) : items.size
-  return { items: [...items.values()], listed, total }
+  const url = isEntry(value) ? address(first(value, ['searchUrl', 'search_url', ...addressNames])) : undefined
+  return { items: [...items.values()], listed, total, ...(url && { url }) }
 }
 
 /** The address that a tool has made. */
 export function urlOf(result: ToolResult): string | undefined {
   const value = valueOf(result)
-  const said = isEntry(value) ? first(value, ['url', 'link', 'href']) : value
+  const said = isEntry(value) ? first(value, addressNames) : value
   return address(said) ?? address(/https?:\/\/[^\s<>"'`]+/.exec(result.text)?.[0])
 }

@@ -66,7 +66,10 @@ class HostRun implements types.Run {
   #aborted!: Promise<never>
   #answerQuestion: ((text: string) => void) | undefined
   #found: { items: types.RunItem[]; total: number } | undefined
-  #url = ''
+  /** The address that the tool of the role `link` has made. */
+  #made: string | undefined
+  /** The address for an answer without one: of the server at first, then of the search or its first result. */
+  #nextBest = ''
   /** What the model wrote. */
   #written = ''
   #remaining: number | undefined
@@ -85,6 +88,10 @@ class HostRun implements types.Run {
     const answer = this.#answerQuestion
     answer?.(text)
     return !!answer
+  }
+
+  get #url(): string {
+    return this.#made ?? this.#nextBest
   }
 
   async #work(put: Put<types.RunEvent>, reader: AbortSignal): Promise<void> {
@@ -115,6 +122,7 @@ class HostRun implements types.Run {
   async #stages(): Promise<void> {
     const { quota } = this.#options
     const tools = await this.#stage('health', () => this.#health())
+    this.#nextBest = tools.home ?? ''
     if (quota) {
       const { left, resetsAt } = await this.#race(take(quota)).catch((e: unknown) => {
         if (this.#signal.aborted) throw e
@@ -127,7 +135,7 @@ class HostRun implements types.Run {
     const { plan, messages } = await this.#stage('plan', async () => this.#plan(await this.#sources(tools, calls)))
     const link = tools.link && calls.call(tools.link, plan).then(
       (result) => {
-        if (!result.isError) this.#url = urlOf(result) ?? this.#url
+        if (!result.isError) this.#made = urlOf(result)
       },
       () => {},
     )
@@ -252,6 +260,7 @@ class HostRun implements types.Run {
     this.metrics.results = value.items.length
     this.metrics.listed = value.listed
     this.#found = { items: value.items.slice(0, this.#options.preview ?? 10), total: value.total }
+    this.#nextBest = value.url ?? value.items[0]?.url ?? this.#nextBest
     this.#put({ type: 'results_preview', ...this.#found })
   }
 

@@ -1,5 +1,5 @@
-import type { Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
-import { oneLine } from './results.ts'
+import type { Snapshot, Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { address, oneLine } from './results.ts'
 import type { RunOptions, RunRoles } from './types.ts'
 
 /** How long the servers of the roles may take until they are connected, in ms. */
@@ -21,6 +21,8 @@ export interface RoleTools {
   list: RoleTool | undefined
   search: RoleTool[]
   link: RoleTool | undefined
+  /** The address of the server for people, or the origin of its endpoint. */
+  home: string | undefined
 }
 
 /** Why the servers cannot be used. */
@@ -49,6 +51,11 @@ function listed({ registry, view }: RunOptions): { server: string; tool: string;
   })
 }
 
+function homeOf(health: Snapshot['servers'][string] | undefined): string | undefined {
+  const url = health?.config.url ?? ''
+  return address(health?.serverInfo?.websiteUrl) ?? (URL.canParse(url) ? address(new URL(url).origin) : undefined)
+}
+
 /** The tools of the roles: all of the server that has the most of them. */
 function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
   const all = listed(options)
@@ -73,7 +80,8 @@ function rolesOf(options: RunOptions): { tools: RoleTools; server: string | unde
   }
   const { roles } = options
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
-  return { tools: { list: find(roles.list), search, link: find(roles.link) }, server }
+  const home = homeOf(server === undefined ? undefined : options.registry?.getSnapshot().servers[server])
+  return { tools: { list: find(roles.list), search, link: find(roles.link), home }, server }
 }
 
 /** What keeps the run from beginning, in words. */

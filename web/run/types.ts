@@ -75,7 +75,7 @@ export interface RunRoles {
    * `['search_with_progress', 'search']`.
    */
   search: string | readonly string[]
-  /** Makes the address of the search for people. It gets the plan. */
+  /** Makes the address of the search for people. It gets the plan. Without it the answer has the next best address. */
   link?: string
 }
 
@@ -98,7 +98,9 @@ export type RunEvent =
   | { type: 'results_preview'; items: RunItem[]; total: number }
   /**
    * The answer in Markdown, with the sections Summary, Key Cases and Notes, and the address of the search at the end.
-   * Its links are those of the preview. `url` is empty if no tool made one.
+   * Its links are those of the preview. `url` is what the tool of the role `link` made. Without one it is the address
+   * that the search names, its first result, or the server's website or origin. A view without a registry that finds
+   * nothing has none of these: `url` is then empty.
    */
   | {
     type: 'answer'

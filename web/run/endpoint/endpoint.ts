@@ -17,7 +17,7 @@ export const endpoint: typeof types.endpoint = (options) => {
 
 /** A handler with a second argument: the address of the client. */
 export function handler(options: types.EndpointOptions) {
-  const { origins, extensionIds, perMinute = 10, log = () => {} } = options
+  const { origins, extensionIds, userAgents, perMinute = 10, log = () => {} } = options
   const counts = new Map<string, { minute: number; n: number }>()
 
   /** Whether the address has made too many requests in this minute. */
@@ -43,30 +43,40 @@ export function handler(options: types.EndpointOptions) {
     if (new URL(request.url).pathname !== path) return new Response(null, { status: 404 })
     const origin = request.headers.get('origin')
     const headers: Record<string, string> = { vary: 'origin' }
-    const answer = (status: number, error?: string, more: Record<string, string> = {}) => {
-      log({ at: Date.now(), status })
-      return new Response(error ? JSON.stringify({ error }) : null, {
-        status,
-        headers: { ...headers, ...(error && { 'content-type': 'application/json' }), ...more },
-      })
+    const refuse = (
+      status: number,
+      refused: types.EndpointLog['refused'],
+      error: string,
+      more: Record<string, string> = {},
+    ) => {
+      log({ at: Date.now(), status, refused })
+      return Response.json({ error }, { status, headers: { ...headers, ...more } })
     }
     if (origin !== null) {
-      if (!isAllowed(origin, request)) return answer(403, 'This origin may not use the endpoint.')
+      if (!isAllowed(origin, request)) return refuse(403, 'origin', 'This origin may not use the endpoint.')
       headers['access-control-allow-origin'] = origin
-    } else if (origins && request.headers.get('sec-fetch-site') === 'cross-site') return answer(403, 'No origin.')
+    } else if (origins && request.headers.get('sec-fetch-site') === 'cross-site')
+      return refuse(403, 'origin', 'No origin.')
     if (request.method === 'OPTIONS') {
+      log({ at: Date.now(), status: 204 })
       const allow = { 'access-control-allow-methods': 'POST', 'access-control-max-age': '600' }
-      return answer(204, undefined, { ...allow, 'access-control-allow-headers': 'content-type, x-extension-id' })
+      const allowed = { ...headers, ...allow, 'access-control-allow-headers': 'content-type, x-extension-id' }
+      return new Response(null, { status: 204, headers: allowed })
     }
-    if (request.method !== 'POST') return answer(405, 'Use POST.', { allow: 'POST' })
-    if (tooMany(client.address)) return answer(429, 'Too many requests.', { 'retry-after': '60' })
+    if (request.method !== 'POST') return refuse(405, 'method', 'Use POST.', { allow: 'POST' })
+    if (tooMany(client.address)) return refuse(429, 'rate', 'Too many requests.', { 'retry-after': '60' })
+    const agent = request.headers.get('user-agent') ?? ''
+    if (userAgents && !userAgents.some((text) => agent.includes(text)))
+      return refuse(403, 'user_agent', 'This client may not use it.')
     const extensionId = request.headers.get('x-extension-id') ?? undefined
-    if (extensionIds && !extensionIds.includes(extensionId ?? '')) return answer(403, 'This extension may not use it.')
-    if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) return answer(415, 'Send JSON.')
+    if (extensionIds && !extensionIds.includes(extensionId ?? ''))
+      return refuse(403, 'extension', 'This extension may not use it.')
+    if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? ''))
+      return refuse(415, 'type', 'Send JSON.')
     const body = await bounded(request)
-    if (body === undefined) return answer(413, 'The request is too long.')
+    if (body === undefined) return refuse(413, 'size', 'The request is too long.')
     const asked = readRequest(body)
-    if (!asked) return answer(400, 'The request is no research request.')
+    if (!asked) return refuse(400, 'request', 'The request is no research request.')
     // A page that only uses remoteRun() does not load the engine.
     const { run, toSSE } = await import('../index.ts')
     let started: Run
@@ -81,7 +91,7 @@ export function handler(options: types.EndpointOptions) {
         signal: request.signal,
       })
     } catch {
-      return answer(500, 'The run cannot begin.')
+      return refuse(500, 'setup', 'The run cannot begin.')
     }
     const response = toSSE(watched(started, (last) => {
       const outcome = !last ? 'left' : last.type === 'error' ? last.code : last.type as 'answer' | 'clarify'

@@ -34,9 +34,14 @@ export interface EndpointOptions {
   origins?: readonly string[]
   /** If given, the header `X-Extension-Id` must have one of them. */
   extensionIds?: readonly string[]
+  /** If given, the header `User-Agent` must contain one of these texts. It keeps chance visitors out, and no attacker. */
+  userAgents?: readonly string[]
   /** The most requests of an address in a minute. Default: 10. */
   perMinute?: number
-  /** Receives a line for each request, when it has ended. It has no texts, addresses or keys. Rotate it as you like. */
+  /**
+   * Receives a line for each request, when it has ended: the security log, and the source of metrics. It has no texts,
+   * addresses or keys. Where it is kept, and when it is rotated, is up to you.
+   */
   log?: (line: EndpointLog) => void
 }
 
@@ -49,6 +54,8 @@ export interface EndpointLog {
   at: number
   /** Of the response. */
   status: number
+  /** Which rule refused the request. */
+  refused?: 'origin' | 'method' | 'rate' | 'extension' | 'user_agent' | 'type' | 'size' | 'request' | 'setup'
   /** How the run ended: its last event, with the code of an error. `left`: the client left. */
   outcome?: 'answer' | 'clarify' | 'left' | RunErrorCode
   /** How many runs the quota has left today. */
