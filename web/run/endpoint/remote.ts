@@ -1,5 +1,6 @@
-import { eventsOf, type Put } from '../../loop/events.ts'
-import type { Run, RunEvent, RunMetrics, RunRequest } from '../types.ts'
+import type { Put } from '../../loop/events.ts'
+import { AskingRun } from '../asking.ts'
+import type { RunEvent, RunRequest } from '../types.ts'
 import type * as types from './types.ts'
 
 /** Characters of the events that are read at once. */
@@ -9,52 +10,27 @@ const names = new Set(['progress', 'clarify', 'results_preview', 'answer', 'erro
 
 export const remoteRun: typeof types.remoteRun = (url, options) => new RemoteRun(url, options)
 
-class RemoteRun implements Run {
-  readonly metrics: RunMetrics = {
-    modelCalls: 0,
-    toolCalls: 0,
-    retries: 0,
-    cacheHits: 0,
-    results: 0,
-    listed: 0,
-    clarifications: 0,
-    removedLinks: 0,
-    ms: {},
-  }
-  private answerQuestion: ((text: string) => void) | undefined
-  private readonly events: AsyncGenerator<RunEvent>
+class RemoteRun extends AskingRun {
   private readonly url: string | URL
   private readonly options: types.RemoteRunOptions
 
   constructor(url: string | URL, options: types.RemoteRunOptions) {
+    super()
     this.url = url
     this.options = options
-    this.events = eventsOf((put, reader) => this.work(put, reader))
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    return this.events
-  }
-
-  reply(text: string): boolean {
-    const answer = this.answerQuestion
-    answer?.(text)
-    return !!answer
-  }
-
-  private async work(put: Put<RunEvent>, reader: AbortSignal): Promise<void> {
+  protected async work(put: Put<RunEvent>, reader: AbortSignal): Promise<void> {
     const { headers, signal, ...request } = this.options
     const over = signal ? AbortSignal.any([reader, signal]) : reader
     try {
       for (let answered = request.answered;;) {
         const last = await this.once(put, over, headers ?? {}, { ...request, ...(answered && { answered }) })
         if (last.type !== 'clarify' || answered) return
-        const reply = await new Promise<string>((resolve, reject) => {
-          this.answerQuestion = resolve
+        const left = new Promise<never>((_, reject) => {
           over.addEventListener('abort', () => reject(over.reason), { once: true })
-          put(last)
         })
-        this.answerQuestion = undefined
+        const reply = await this.ask(put, last.question, left)
         answered = { question: last.question, reply }
       }
     } catch {
