@@ -6,7 +6,7 @@ import type { Run, RunEvent, RunRequest } from '../types.ts'
  * they happen, the question of a run, a preview of the results, and the answer.
  *
  * ```ts
- * import { remoteRun } from 'portolan/run'
+ * import { remoteRun } from 'portolan/run-endpoint'
  * import 'portolan/run-element'
  * document.querySelector('portolan-run').start = (request) => remoteRun('/session/research', request)
  * ```

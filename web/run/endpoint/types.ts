@@ -34,7 +34,7 @@ export interface EndpointOptions {
   origins?: readonly string[]
   /** If given, the header `X-Extension-Id` must have one of them. */
   extensionIds?: readonly string[]
-  /** If given, the header `User-Agent` must contain one of these texts. It keeps chance visitors out, and no attacker. */
+  /** If given, the header `User-Agent` must contain one of these texts. It keeps only chance visitors out. */
   userAgents?: readonly string[]
   /** The most requests of an address in a minute. Default: 10. */
   perMinute?: number
