@@ -242,10 +242,11 @@ for (const { name, script, most, last, refused } of sandboxCases) {
           addEventListener('message', ({ source, data }) => {
             if (source !== frame.contentWindow) return
             const { method } = (data ?? {}) as { method?: string }
-            if (method === `${own}proxy-ready`)
-              return void frame.contentWindow!.postMessage({ method: `${own}resource-ready`, params: { html } }, '*')
+            if (method === `${own}proxy-ready`) {
+              began = performance.now()
+              return frame.contentWindow!.postMessage({ method: `${own}resource-ready`, params: { html } }, '*')
+            }
             heard.push(data)
-            began ||= performance.now()
             if (method !== 'end' && !method?.startsWith(own)) return
             resolve({ heard, seconds: (performance.now() - began) / 1000 })
           })
