@@ -167,7 +167,7 @@ const until = (expression: string) =>
 for (const row of rows) {
   const { server, state, shows, asks } = row
   const outcome = state.why ?? 'drawn'
-  test(`the app of ${server} in Chromium: ${outcome}`, { timeout: 60_000 }, async (t) => {
+  test(`P52: the app of ${server} in Chromium: ${outcome}`, { timeout: 60_000 }, async (t) => {
     const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
     t.after(() => context.close())
     const page = await context.newPage()
@@ -186,7 +186,7 @@ for (const row of rows) {
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/real-${server}.png` })
   })
 
-  test(`the app of ${server} in Firefox: ${outcome}`, { timeout: 60_000 }, async (t) => {
+  test(`P52: the app of ${server} in Firefox: ${outcome}`, { timeout: 60_000 }, async (t) => {
     const firefox = await launchFirefox()
     t.after(() => firefox.close())
     const page = await firefox.open(address(row))
