@@ -127,7 +127,9 @@ const rows: Row[] = [
     tool: 'validate_node',
     args: () => ({ nodeType: 'nodes-base.webhook', config: {} }),
     state: { state: 'ready' },
-    shows: `/1 validation error found/.test(document.body.innerText)`,
+    // It shows a line, which opens.
+    shows: `(document.querySelector('details:not([open]) > summary, [aria-expanded=false]')?.click(),
+      /Webhook path is required/.test(document.body.innerText))`,
   },
   {
     server: 'map',
