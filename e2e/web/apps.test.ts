@@ -74,7 +74,7 @@ async function open(t: TestContext, params?: Record<string, string>, options?: B
 const inner = (page: Page, selector: string): Locator =>
   page.frameLocator('iframe').frameLocator('iframe').locator(selector)
 
-test('an app is shown, hears of the call, and calls back', async (t) => {
+test('P52: an app is shown, hears of the call, and calls back', async (t) => {
   const page = await open(t)
   assert.deepEqual(await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' } })), {
     state: 'ready',
@@ -114,7 +114,7 @@ test('without apps, servers do not see the capability, and no tool for apps is t
   assert.equal(call, 'unknown_tool')
 })
 
-test('models never reach a tool for apps', async (t) => {
+test('P52: models never reach a tool for apps', async (t) => {
   const page = await open(t)
   const seen = await page.evaluate(async () => {
     const r = window.registry
@@ -148,7 +148,7 @@ test('models never reach a tool for apps', async (t) => {
   })
 })
 
-test('a connected registry shows an app, which calls tools for apps', async (t) => {
+test('P52: a connected registry shows an app, which calls tools for apps', async (t) => {
   const page = await open(t, { connected: '' })
   assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'ready' })
   assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
@@ -297,7 +297,7 @@ test('a link opens only by a click that was meant', async (t) => {
   assert.deepEqual(await apps.reported('links'), {})
 })
 
-test('a changed app waits for the person', async (t) => {
+test('P52: a changed app waits for the person', async (t) => {
   const page = await open(t)
   t.after(() => {
     apps.version = 1

@@ -41,7 +41,7 @@ async function open(options: Parameters<typeof createRegistry>[0]): Promise<Regi
   return r
 }
 
-test('block refuses secrets in arguments for other hosts before anything is sent', async () => {
+test('P57: block refuses secrets in arguments for other hosts before anything is sent', async () => {
   const r = await open({ secrets: 'block' })
   const calls = other.calls.length
   for (
@@ -64,7 +64,7 @@ test('block refuses secrets in arguments for other hosts before anything is sent
   await r.close()
 })
 
-test('flag asks the user in any case, and marks results', async () => {
+test('P57: flag asks the user in any case, and marks results', async () => {
   const asked: ApprovalRequest[] = []
   const r = await open({ secrets: 'flag', onApprove: (request) => (asked.push(request), 'always') })
   await r.dispatch('other__raw', { note: 'nothing' })
@@ -82,7 +82,7 @@ test('flag asks the user in any case, and marks results', async () => {
   await r.close()
 })
 
-test('activities and cassettes have no text that looks like a secret', async () => {
+test('P57: activities and cassettes have no text that looks like a secret', async () => {
   const seen: Activity[] = []
   const cassette = record()
   const r = await open({ secrets: 'flag', cassette })

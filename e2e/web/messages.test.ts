@@ -126,7 +126,7 @@ async function open(options: Parameters<typeof createRegistry>[0] = {}): Promise
 
 const callId = 'call_1'
 
-test('Chat Completions get a text', async () => {
+test('P19: Chat Completions get a text', async () => {
   const result = await registry.call('demo__picture', {})
   const message: OpenAI.Chat.ChatCompletionToolMessageParam = await registry.toMessage(result, {
     format: 'openai',
@@ -152,7 +152,7 @@ test('Chat Completions get a text', async () => {
   })
 })
 
-test('the Responses API gets images and files', async () => {
+test('P19: the Responses API gets images and files', async () => {
   const client = new OpenAI({ apiKey: 'sesame', baseURL: `${api.url}/v1` })
   const send = async (result: ToolResult) => {
     const item: OpenAI.Responses.ResponseInputItem.FunctionCallOutput = await registry.toMessage(result, {
@@ -182,7 +182,7 @@ test('the Responses API gets images and files', async () => {
   assert.equal((await send(await registry.call('demo__echo', { text: 'hi' }))).output, 'hi')
 })
 
-test('the Messages API gets images and documents, and text alone for an error', async () => {
+test('P19: the Messages API gets images and documents, and text alone for an error', async () => {
   const client = new Anthropic({ apiKey: 'sesame', baseURL: api.url })
   const send = async (result: ToolResult) => {
     const block: Anthropic.ToolResultBlockParam = await registry.toMessage(result, { format: 'anthropic', callId })
@@ -218,7 +218,7 @@ test('the Messages API gets images and documents, and text alone for an error', 
   })
 })
 
-test('Gemini gets the name of the registry, and parts', async () => {
+test('P19: Gemini gets the name of the registry, and parts', async () => {
   const client = new GoogleGenAI({ apiKey: 'sesame', httpOptions: { baseUrl: api.url } })
   const send = async (result: ToolResult, modalities = {}) => {
     const part: Part = await registry.toMessage(result, { format: 'gemini', modalities })
@@ -250,7 +250,7 @@ test('Gemini gets the name of the registry, and parts', async () => {
   })
 })
 
-test('the AI SDK runs the tools of a registry', async () => {
+test('P19: the AI SDK runs the tools of a registry', async () => {
   const provider = createOpenAICompatible({ name: 'scripted', apiKey: 'sesame', baseURL: model.url })
   const run = async (r: Registry, prompt: string) => {
     const tools: ToolSet = r.toolsFor('ai-sdk', { servers: ['demo', 's'], readResult: true })

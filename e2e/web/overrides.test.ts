@@ -37,7 +37,7 @@ const code = (code: string) => (e: unknown) => (e as { code?: string }).code ===
 /** The arguments that the server got. */
 const got = (text: string) => (JSON.parse(text) as { params: { arguments: unknown } }).params.arguments
 
-test('models see the override, and the original is kept', async () => {
+test('P48: models see the override, and the original is kept', async () => {
   const r = await open({ validate: true })
   const [tool] = r.getTools({ include: ['s__search_ships'] })
   assert.deepEqual(tool!.function, {
@@ -54,7 +54,7 @@ test('models see the override, and the original is kept', async () => {
   await r.close()
 })
 
-test('the server gets fixed arguments, and no hidden ones', async () => {
+test('P48: the server gets fixed arguments, and no hidden ones', async () => {
   const r = await open()
   assert.deepEqual(got(await r.dispatch('s__raw', '{"a": 9007199254740993, "who": "you", "secretly": 1}')), {
     a: 9007199254740992,
@@ -65,7 +65,7 @@ test('the server gets fixed arguments, and no hidden ones', async () => {
   await r.close()
 })
 
-test('overrides change while a server is on, and two tools never get one name', async () => {
+test('P48: overrides change while a server is on, and two tools never get one name', async () => {
   const r = await open()
   const pin = r.getSnapshot().tools.find((t) => t.tool === 'find')!.pin
   await r.updateServer('s', { overrides: { find: { description: 'Other.' } } })
@@ -98,7 +98,7 @@ test('overrides change while a server is on, and two tools never get one name', 
   await r.close()
 })
 
-test('overrides are stored, and another realm sees them', async () => {
+test('P48: overrides are stored, and another realm sees them', async () => {
   const texts = new Map<string, string>()
   const storage: StorageAdapter = {
     get: (key) => texts.get(key),

@@ -58,7 +58,7 @@ async function expected(): Promise<SearchHit[][]> {
   return all
 }
 
-test('a search finds tools by their words, and says where these stand', async () => {
+test('P46: a search finds tools by their words, and says where these stand', async () => {
   const [read, weather, buoy, save, , none] = await expected()
   assert.equal(read![0]!.name, 'disk__read_file')
   assert.equal(read![0]!.why, 'name: read, file')
@@ -104,7 +104,7 @@ for (const mode of ['worker', 'main', 'shared']) {
   })
 }
 
-test('only tools that models may call now are found', async () => {
+test('P46: only tools that models may call now are found', async () => {
   const registry = await createRegistry({ storage: 'memory', servers: servers() })
   await registry.discover()
   const names = async (query: string, servers?: string[]) =>

@@ -18,8 +18,8 @@ section[data-mode=pip] { inset: auto 1rem 1rem auto; inline-size: min(24rem, 100
 header, .ask { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center; padding: .35rem .4rem .35rem .8rem;
   background: var(--_ground); border-block-end: 1px solid var(--_line); font-size: .86rem; }
 header > bdi, .ask > p { flex: 1 1 8rem; min-inline-size: 0; overflow-wrap: anywhere; }
-header { flex-wrap: nowrap; }
-header > bdi { color: var(--_dim); flex-basis: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+header > bdi { color: var(--_dim); flex-basis: 5rem; line-height: 1.25; }
+header > button { flex: none; }
 .ask { background: var(--_paper); padding: .7rem .8rem; font-size: .95rem; }
 p { margin: 0; } .card { padding: .8rem; display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); }
 .card .row { display: flex; flex-wrap: wrap; gap: .5rem; }

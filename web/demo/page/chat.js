@@ -33,6 +33,8 @@ export function startChat(registry, { sandbox } = {}) {
     $('log').append(child)
     child.scrollIntoView({ block: 'nearest' })
   }
+  /** The log ends with the newest entry also when an app in it has grown. */
+  const grown = new ResizeObserver(() => $('log').scrollTo(0, $('log').scrollHeight))
   const fault = (text) => show(element('p', { className: 'theirs fault' }, text))
 
   /** The tools in a form that leaves long lists to a search. */
@@ -65,7 +67,11 @@ export function startChat(registry, { sandbox } = {}) {
     summary.replaceChildren(element('code', {}, name), ` ${isError ? 'failed' : `${Math.round(durationMs)} ms`}`)
     card.classList.toggle('failed', isError)
     card.append(element('pre', {}, args), element('pre', {}, text.slice(0, 4000)))
-    if (result && hasApp(result)) show(Object.assign(document.createElement('portolan-app'), { registry, result, args: argumentsOf(call), sandbox: sandbox ?? '' }))
+    if (result && hasApp(result)) {
+      const app = Object.assign(document.createElement('portolan-app'), { registry, result, args: argumentsOf(call), sandbox: sandbox ?? '' })
+      show(app)
+      grown.observe(app)
+    }
     for (const block of result?.content ?? []) {
       if (block.type !== 'image' || !/^image\/(png|jpeg|gif|webp)$/.test(block.mimeType)) continue
       show(element('img', { className: 'picture', alt: `Image from ${name}`, src: `data:${block.mimeType};base64,${block.data}` }))
