@@ -91,11 +91,6 @@ export async function launchFirefox(
       while (frame!.children[0]) frame = frame!.children[0]
       return evaluate(frame!.context, expression)
     },
-    async inside(expression) {
-      let { contexts: [frame] } = await send<{ contexts: Frame[] }>('browsingContext.getTree', { root: context })
-      while (frame!.children[0]) frame = frame!.children[0]
-      return page(frame!.context).evaluate(expression)
-    },
   })
   return {
     send,

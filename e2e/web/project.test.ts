@@ -220,6 +220,34 @@ test('W6: a project’s server has secrets of its own', async () => {
   }
 })
 
+test('W6: a folder’s file is read, and written without secrets', async () => {
+  const site = await servePackage()
+  const browser = await launchChromium()
+  try {
+    const page = await openPage(browser, site.url)
+    const text = await page.evaluate(async (url) => {
+      const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')
+      const { openProject } = await import('/config.js' as string) as typeof import('../../dist/npm/config.js')
+      const folder = await navigator.storage.getDirectory()
+      const inner = await folder.getDirectoryHandle('.wiggum', { create: true })
+      const file = await inner.getFileHandle('mcp.json', { create: true })
+      const writable = await file.createWritable()
+      await writable.write(JSON.stringify({ mcpServers: { tides: { url } } }))
+      await writable.close()
+      const registry = await createRegistry({ storage: 'memory', project: 'charts' })
+      const found = await openProject(registry, folder)
+      await registry.updateServer('tides', { headers: { Authorization: 'Bearer secret-value' } })
+      await found.save()
+      await registry.close()
+      return (await file.getFile()).text()
+    }, server.url)
+    assert.ok(text.includes('"Authorization": "${') && !text.includes('secret-value'), text)
+  } finally {
+    await browser.close()
+    await site.close()
+  }
+})
+
 test('a file that is written can be read again', async () => {
   const { storage } = memory()
   const charts = await open(storage, 'charts')

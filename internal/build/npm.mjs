@@ -211,7 +211,7 @@ await Promise.all([
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
-  bundle('web/config/index.ts', 'config.js'),
+  bundle('web/config/index.ts', 'config.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle('web/apps/index.ts', 'apps.js', { inject: ['web/nodom.ts'] }),
   buildSandbox(),
   bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),

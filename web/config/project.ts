@@ -2,16 +2,17 @@ import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { maxText } from './draft.ts'
 import { readConfig } from './read.ts'
-import type { ProjectFile } from './types.ts'
+import type { FileHandle, FolderHandle, ProjectFile } from './types.ts'
 import { writeConfig } from './write.ts'
-
-type Source = Parameters<typeof import('./types.ts').openProject>[1]
 
 /** The files of a project's folder that may hold its servers, in this order. */
 const names = ['.mcp.json', '.wiggum/mcp.json', '.vscode/mcp.json']
 
 /** Adds the servers of a project's file to a registry. New ones are off until the user switches them on. */
-export async function openProject(registry: Registry, source: Source): Promise<ProjectFile> {
+export async function openProject(
+  registry: Registry,
+  source: string | FileHandle | FolderHandle,
+): Promise<ProjectFile> {
   if (!registry.project)
     throw fault('the registry has no project', 'Create it with the option project, or connect to one that has it.')
   const { text, file } = typeof source === 'string' ? { text: source, file: undefined } : await fileOf(source)
@@ -61,8 +62,8 @@ const fault = (message: string, hint: string) => new RegistryError('invalid_conf
 
 /** The text of a file, or of the first known file of a folder. */
 async function fileOf(
-  source: Exclude<Source, string>,
-): Promise<{ text: string; file: FileSystemFileHandle | undefined }> {
+  source: FileHandle | FolderHandle,
+): Promise<{ text: string; file: FileHandle | undefined }> {
   const file = source.kind === 'file' ? source : await within(source)
   if (!file) throw fault('the folder has no file with servers', `It is one of ${names.join(', ')}.`)
   const content = await file.getFile()
@@ -70,7 +71,7 @@ async function fileOf(
   return { text: await content.text(), file }
 }
 
-async function within(folder: FileSystemDirectoryHandle): Promise<FileSystemFileHandle | undefined> {
+async function within(folder: FolderHandle): Promise<FileHandle | undefined> {
   for (const path of names) {
     const parts = path.split('/')
     try {

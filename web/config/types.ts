@@ -24,8 +24,22 @@ export declare function writeConfig(
  */
 export declare function openProject(
   registry: Registry,
-  source: string | FileSystemFileHandle | FileSystemDirectoryHandle,
+  source: string | FileHandle | FolderHandle,
 ): Promise<ProjectFile>
+
+/** What openProject uses of a FileSystemFileHandle. */
+export interface FileHandle {
+  readonly kind: 'file'
+  getFile(): Promise<{ readonly size: number; text(): Promise<string> }>
+  createWritable(): Promise<{ write(text: string): Promise<void>; close(): Promise<void> }>
+}
+
+/** What openProject uses of a FileSystemDirectoryHandle. */
+export interface FolderHandle {
+  readonly kind: 'directory'
+  getFileHandle(name: string): Promise<FileHandle>
+  getDirectoryHandle(name: string): Promise<FolderHandle>
+}
 
 /** What a project's file has, beside what the registry had of the project. */
 export interface ProjectFile {
