@@ -54,6 +54,7 @@ type Bridge struct {
 	sockets   sync.WaitGroup // their handlers
 	attempts  backoff
 	sessions  sessions  // calls under way, by client
+	tasks     tasks     // calls that clients do not wait for
 	instances instances // of clients with the same name
 	troubles  troubles  // written to Options.DebugDir
 

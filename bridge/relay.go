@@ -47,6 +47,7 @@ func newRelay(b *Bridge, profile string) *relay {
 		},
 	})
 	r.server.AddReceivingMiddleware(r.receive)
+	r.serveTasks()
 	return r
 }
 
@@ -59,11 +60,18 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
 				init.Instructions = unpaired + " " + init.Instructions
 			}
+			if init, ok := result.(*mcp.InitializeResult); ok && init.ProtocolVersion == "2025-11-25" {
+				return announceTasks(init)
+			}
 			return result, err
 		case "tools/list":
 			return r.list(ctx)
 		case "tools/call":
 			if call, ok := req.(*mcp.CallToolRequest); ok {
+				if wish, err := json.Marshal(call.Params.Meta[metaTask]); err == nil && call.Params.Meta[metaTask] != nil {
+					delete(call.Params.Meta, metaTask)
+					return r.startTask(ctx, call, wish)
+				}
 				return r.call(ctx, call)
 			}
 		}

@@ -104,7 +104,8 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 			writeDenial(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
 			return
 		}
-		req.Body = io.NopCloser(bytes.NewReader(body))
+		body = withTaskBody(body)
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	defer b.instances.during(req.Header.Get("Mcp-Session-Id"))()
 	b.handler.ServeHTTP(w, req)

@@ -46,7 +46,8 @@ func (s *sessions) end(session string) {
 	}
 }
 
-// A sessionTransport calls ended when reading from its client fails.
+// A sessionTransport calls ended when reading from its client fails. It lets tasks pass
+// go-sdk.
 type sessionTransport struct {
 	mcp.Transport
 	ended func()
@@ -66,6 +67,9 @@ func (c sessionConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if err != nil {
 		c.ended()
+	}
+	if req, ok := m.(*jsonrpc.Request); ok {
+		req.Params = withTask(req.Method, req.Params)
 	}
 	return m, err
 }

@@ -167,7 +167,8 @@ function answer(
 function offer(running: ToolModule): void {
   const list = [...offeredTools().values()].map(({ tool, source }) => {
     const { name, title, description, inputSchema, outputSchema, annotations } = tool
-    const definition = { name, title, description, inputSchema, outputSchema, annotations }
+    const execution = source === 'registry' ? undefined : tool.execution // those of servers are not tasks of ours
+    const definition = { name, title, description, inputSchema, outputSchema, annotations, execution }
     return { definition, check: source !== 'registry' }
   })
   const text = JSON.stringify(list)

@@ -241,6 +241,53 @@ test('S15: portolan ask prints the answers, or the consensus, and fails if a cha
   assert.ok(none.code === 1 && none.err.includes('does not offer "grok"'), none.err)
 })
 
+test('S9: a client with tasks calls a chat as a task, over stdio and over HTTP', async () => {
+  const http = await asking.rig.bridge.httpClient('http-desk')
+  await hasTool(http, 'chat_result')
+  for (const client of [desk, http]) {
+    assert.ok(client.getServerCapabilities()?.tasks?.requests?.tools?.call, 'the bridge announces tasks')
+    const { tasks } = client.experimental
+    const { token, prompt } = asking.prompt('[[slow ms=4000]]')
+    const seen: string[] = []
+    const params = { name: 'chat_chatgpt', arguments: { prompt } }
+    let id = ''
+    for await (const m of tasks.callToolStream(params, undefined, { task: { ttl: 600_000 }, timeout: 3000 })) {
+      seen.push(m.type)
+      if (m.type === 'taskCreated') id = m.task.taskId
+      if (m.type === 'error') throw m.error
+      if (m.type === 'result') {
+        const { content, structuredContent, _meta } = m.result as unknown as {
+          content: { text: string }[]
+          structuredContent: { answer: string }
+          _meta: Record<string, unknown>
+        }
+        assert.ok(content[0]!.text.includes(token))
+        assert.equal(structuredContent.answer, content[0]!.text)
+        assert.deepEqual(_meta['io.modelcontextprotocol/related-task'], { taskId: id })
+      }
+    }
+    assert.ok(seen[0] === 'taskCreated' && seen.includes('taskStatus') && seen.at(-1) === 'result', seen.join())
+    assert.equal((await tasks.getTask(id)).status, 'completed')
+    assert.ok((await tasks.listTasks()).tasks.some((t) => t.taskId === id))
+    const other = client === desk ? http : desk
+    await assert.rejects(other.experimental.tasks.getTask(id), /no such task of this client/)
+
+    const slow = asking.prompt('[[slow ms=60000]]')
+    const stream = tasks.callToolStream(
+      { name: 'chat_chatgpt', arguments: { prompt: slow.prompt } },
+      undefined,
+      { task: {} },
+    )
+    const created = (await stream.next()).value as { type: string; task: { taskId: string } }
+    await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+    assert.equal((await tasks.cancelTask(created.task.taskId)).status, 'cancelled')
+    await asking.idle()
+    await stream.return()
+    assert.equal((await tasks.getTask(created.task.taskId)).status, 'cancelled')
+    await assert.rejects(tasks.cancelTask(created.task.taskId), /has ended/)
+  }
+})
+
 test('S9: a client that waits briefly starts a long chat, and fetches its answer whole', async () => {
   const patience = soak ? 60_000 : 3000
   const ms = soak ? 420_000 : 8000

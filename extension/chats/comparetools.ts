@@ -2,7 +2,16 @@ import type { Tool, ToolCall, ToolOutput } from '../tools/tool.ts'
 import type { Compared, CompareOrder, Comparisons } from './compare.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
-import { annotations, object, promptSchema, reporter, structured, timeoutSchema, untrusted } from './tools.ts'
+import {
+  annotations,
+  execution,
+  object,
+  promptSchema,
+  reporter,
+  structured,
+  timeoutSchema,
+  untrusted,
+} from './tools.ts'
 
 /** How much of an answer the other sites and the judge see, in UTF-16 units. */
 const usualChars = 12_000
@@ -41,6 +50,7 @@ export function compareTools(comparisons: Comparisons, on: Site[]): Tool[] {
     description: `Sends the same prompt to several chats, and has one of them compare the answers: what they agree ` +
       `and differ in. One prompt more than chat_all. Chats: ${labels}`,
     annotations,
+    execution,
     inputSchema: object(common, ['prompt']),
     run: async (call) => compareOutput(await comparisons.run(order(call, 'compare'), call, reporter(call))),
   }, {
@@ -50,6 +60,7 @@ export function compareTools(comparisons: Comparisons, on: Site[]): Tool[] {
       `Sends the same prompt to several chats, lets them revise their answers in rounds in which each sees ` +
       `the others', and has one write the common answer. Sends services × rounds + 1 prompts. Chats: ${labels}`,
     annotations,
+    execution,
     inputSchema: object({
       ...common,
       rounds: { type: 'integer', minimum: 1, maximum: 3, default: 2, description: 'It ends early if none changes' },

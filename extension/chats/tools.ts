@@ -41,6 +41,9 @@ const answerProperties = {
 }
 const answerSchema = { type: 'object', properties: answerProperties, required: Object.keys(answerProperties) }
 
+/** Chats may take minutes. */
+export const execution = { taskSupport: 'optional' } as const
+
 export const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
 
 /** The descriptions are T1's words. */
@@ -98,6 +101,7 @@ export function chatTools(chats: Chats): Tool[] {
       ['prompt'],
     ),
     outputSchema: answerSchema,
+    execution,
     run: (call) => one(chats, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Prompt),
   }))
   if (!on.length) return tools
@@ -108,6 +112,7 @@ export function chatTools(chats: Chats): Tool[] {
     title: 'Ask several chats',
     description: `Recommended: send the same prompt to several chats at once and get each one's response: ${labels}`,
     annotations,
+    execution,
     inputSchema: object(
       {
         prompt: promptSchema,

@@ -12,6 +12,8 @@ export interface Tool {
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
+  /** `optional`: the bridge lets clients call it as a task (2025-11-25). */
+  execution?: { taskSupport: 'optional' }
   /** The longest time without an answer or progress, in ms (K4). Without it, the tool has bounds of its own. */
   idleMs?: number
   /** Finds suspicious text in the definition, for the user who approves a call. */

@@ -1,0 +1,64 @@
+package bridge
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestTasksAreBounded(t *testing.T) {
+	var ts tasks
+	cancelled := 0
+	cancel := func() { cancelled++ }
+	first, err := ts.begin("a", time.Hour, cancel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range maxTasks - 1 {
+		if _, err := ts.begin("a", time.Hour, cancel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ts.begin("a", time.Hour, cancel); err == nil {
+		t.Error("a session has more tasks than it may")
+	}
+	if _, err := ts.begin("b", time.Nanosecond, cancel); err != nil {
+		t.Errorf("another session: %v", err)
+	}
+	if _, err := ts.find("b", first.id); err == nil {
+		t.Error("a task of another session was found")
+	}
+	if got := len(ts.list("a")); got != maxTasks {
+		t.Errorf("%d tasks are listed", got)
+	}
+	if _, err := ts.begin("b", time.Hour, cancel); err != nil || cancelled != 1 || len(ts.list("b")) != 1 {
+		t.Errorf("a task whose time is over: %v, %d cancelled, %d left", err, cancelled, len(ts.list("b")))
+	}
+	if !first.end("completed", nil, nil) || first.end("failed", nil, errors.New("late")) || first.state().Status != "completed" {
+		t.Errorf("a task ends once: %s", first.state().Status)
+	}
+}
+
+func TestTheParamTaskPasses(t *testing.T) {
+	for _, row := range [][3]string{
+		{"tools/call", `{"name":"a","task":{"ttl":5}}`, `{"_meta":{"portolan/task":{"ttl":5}},"name":"a"}`},
+		{"tools/call", `{"name":"a","task":{},"_meta":{"x":1}}`, `{"_meta":{"portolan/task":{},"x":1},"name":"a"}`},
+		{"tools/call", `{"name":"task","arguments":{"task":1}}`, `{"name":"task","arguments":{"task":1}}`},
+		{"tools/call", `{"task":`, `{"task":`},
+		{"prompts/get", `{"task":{}}`, `{"task":{}}`},
+	} {
+		if got := string(withTask(row[0], []byte(row[1]))); got != row[2] {
+			t.Errorf("%s %s: %s, want %s", row[0], row[1], got, row[2])
+		}
+	}
+	const body = `{"id":12345678901234567890,"jsonrpc":"2.0","method":"tools/call","params":{"name":"a","task":{}}}`
+	const want = `{"id":12345678901234567890,"jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"portolan/task":{}},"name":"a"}}`
+	if got := string(withTaskBody([]byte(body))); got != want {
+		t.Errorf("body %s", got)
+	}
+	for _, same := range []string{`[{"task":1}]`, `{"task":`, `{"method":5,"task":1}`, `{"method":"tools/call","a":"task"}`} {
+		if got := string(withTaskBody([]byte(same))); got != same {
+			t.Errorf("%s became %s", same, got)
+		}
+	}
+}
