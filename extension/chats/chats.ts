@@ -1,4 +1,4 @@
-import { hasPermissions, showTab } from '../browser.ts'
+import { hasPermissions, removeStored, showTab } from '../browser.ts'
 import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
 import { loadAll } from '../stored.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
@@ -84,8 +84,10 @@ export class Chats {
     this.troubles = new Troubles(options, trouble)
   }
 
-  load(): Promise<void> {
-    return loadAll([this.settings, this.conversations, this.tabs, this.models, this.profiles, this.troubles])
+  async load(): Promise<void> {
+    // Where an earlier version kept conversations and history.
+    for (const key of ['talks', 'history']) await removeStored('local', key)
+    await loadAll([this.settings, this.conversations, this.tabs, this.models, this.profiles, this.troubles])
   }
 
   set(site: Site, patch: Partial<ChatSettings>): void {
@@ -234,7 +236,7 @@ export class Chats {
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     run.paused = false
     const continues = url !== spec.newChat
-    const readModels = mode === 'auto' && this.models.of(site).length === 0
+    const readModels = mode === 'auto' && this.models.wanted(site)
     const { debugTexts } = this.options()
     const order: Order = {
       id,
