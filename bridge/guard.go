@@ -153,4 +153,4 @@ func allowPage(h http.Header, page string) {
 }
 
 const pageHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, " +
-	"Mcp-Name, Last-Event-ID"
+	"Mcp-Name, Last-Event-ID, " + HeaderProject

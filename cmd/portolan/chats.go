@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -52,7 +51,11 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer end()
-	c := &checker{session: session, next: make(map[string]time.Time), every: promptEvery, debug: opts.debug, log: stderr}
+	c := &checker{session: session, every: promptEvery, debug: opts.debug, log: stderr}
+	if c.times, err = timesFile(opts.bridge.Dir); err != nil {
+		return err
+	}
+	c.readTimes()
 	plan, err := c.plan(ctx, chosen, opts.sites)
 	if err != nil {
 		return err

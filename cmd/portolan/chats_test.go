@@ -96,19 +96,32 @@ func TestAnswersAreJudged(t *testing.T) {
 }
 
 func TestOnePromptAMinute(t *testing.T) {
-	c := &checker{next: make(map[string]time.Time), every: promptEvery, log: io.Discard}
-	if err := c.wait(t.Context(), "claude"); err != nil {
-		t.Fatal(err)
+	file := filepath.Join(t.TempDir(), "times.json")
+	again := func() *checker {
+		c := &checker{every: promptEvery, log: io.Discard, times: file}
+		c.readTimes()
+		return c
 	}
-	if err := c.wait(t.Context(), "gemini"); err != nil { // another site does not wait
-		t.Fatal(err)
+	c := again()
+	for _, site := range []string{"claude", "gemini"} { // another site does not wait
+		if err := c.wait(t.Context(), site); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.wait(ctx, "claude"); err != context.Canceled {
-		t.Errorf("a second prompt to the same site did not wait: %v", err)
+	for what, c := range map[string]*checker{"the same run": c, "the next run": again()} {
+		if err := c.wait(ctx, "claude"); err != context.Canceled {
+			t.Errorf("%s did not wait: %v", what, err)
+		}
 	}
-	if at := time.Until(c.next["claude"]); at < promptEvery {
-		t.Errorf("the third would come in %v", at)
+	if at := time.Until(again().next["claude"]); at < promptEvery/2 {
+		t.Errorf("it may be asked again in %v", at)
+	}
+	if err := os.WriteFile(file, []byte(`{"claude":"2999-01-01T00:00:00Z"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if at := time.Until(again().next["claude"]); at > promptEvery {
+		t.Errorf("a time far ahead counts: %v", at)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,8 +128,34 @@ type checker struct {
 	debug   bool
 	log     io.Writer
 
-	mu   sync.Mutex
-	next map[string]time.Time // when a site may be asked again
+	mu    sync.Mutex
+	next  map[string]time.Time // when a site may be asked again
+	times string               // the file in which that is kept between runs
+}
+
+// timesFile returns the file that keeps when each site may be asked again.
+func timesFile(dir string) (string, error) {
+	if dir == "" {
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(config, "portolan")
+	}
+	return filepath.Join(dir, "chats-check.json"), nil
+}
+
+// readTimes reads the times of the last run, which are at most one pause ahead.
+func (c *checker) readTimes() {
+	text, err := os.ReadFile(c.times)
+	if err != nil || json.Unmarshal(text, &c.next) != nil || c.next == nil {
+		c.next = make(map[string]time.Time)
+	}
+	for site, at := range c.next {
+		if time.Until(at) > c.every { // a run that was ended had planned more prompts
+			c.next[site] = time.Now().Add(c.every)
+		}
+	}
 }
 
 // plan returns the steps for the sites that the browser offers.
@@ -267,6 +294,15 @@ func (c *checker) check(ctx context.Context, s scenario, site string) checkResul
 	return result
 }
 
+// writeTimes keeps when the sites may be asked again, for a run that follows soon.
+func (c *checker) writeTimes() error {
+	text, err := json.Marshal(c.next)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.times, text, 0o600)
+}
+
 // wait waits until the site may be asked again.
 func (c *checker) wait(ctx context.Context, site string) error {
 	c.mu.Lock()
@@ -276,7 +312,11 @@ func (c *checker) wait(ctx context.Context, site string) error {
 		at = now
 	}
 	c.next[site] = at.Add(c.every)
+	err := c.writeTimes()
 	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	if pause := time.Until(at); pause > time.Second {
 		fmt.Fprintf(c.log, "%s waits %d s\n", site, int(pause.Seconds()))
 	}

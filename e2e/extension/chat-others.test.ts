@@ -76,9 +76,9 @@ test('B32: portolan chats check runs scenarios, and reports in JSON and Markdown
     {
       id: 'limit',
       tags: ['regression'],
-      sites: ['mistral'],
+      sites: ['mistral', 'copilot'],
       prompts: ['Please tell me in some detail about token:shoals [[ratelimit]]'],
-      expect: { noEmptyMarkdown: true },
+      expect: { bothMustSucceed: true, noEmptyMarkdown: true },
     },
   ]
   const file = join(folder, 'scenarios.json')
@@ -101,7 +101,7 @@ test('B32: portolan chats check runs scenarios, and reports in JSON and Markdown
     failed: number
     results: { id: string; site: string; code: string; snapshot: { health: object } }[]
   }
-  assert.equal(kept.failed, 1)
+  assert.equal(kept.failed, 2)
   assert.deepEqual([kept.results[0]!.site, kept.results[0]!.code], ['mistral', 'RATE_LIMITED'])
   assert.ok(kept.results[0]!.snapshot.health)
   assert.match(
