@@ -116,7 +116,7 @@ var scriptRules = []scriptRule{
 		reason: "runs the extension's own module",
 	},
 	{
-		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"},
+		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts", "extension/tools/results.ts"},
 		reason: "admits calls",
 	},
 	{
