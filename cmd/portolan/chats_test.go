@@ -125,3 +125,23 @@ func TestOnePromptAMinute(t *testing.T) {
 		t.Errorf("a time far ahead counts: %v", at)
 	}
 }
+
+func TestProjectOfTheStartingFolder(t *testing.T) {
+	home := t.TempDir()
+	folder := filepath.Join(home, "harbour")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("PORTOLAN_PROJECT", "")
+	for at, want := range map[string]string{folder: "harbour", home: "", "/": ""} {
+		t.Chdir(at)
+		if got := startProject(); got != want {
+			t.Errorf("started in %s the project is %q, want %q", at, got, want)
+		}
+	}
+	t.Setenv("PORTOLAN_PROJECT", "tides")
+	if got := startProject(); got != "tides" {
+		t.Errorf("with PORTOLAN_PROJECT the project is %q", got)
+	}
+}

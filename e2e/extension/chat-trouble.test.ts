@@ -79,6 +79,17 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
   },
 
   aistudio: {
+    async 'T16: sent to a log-in at another host, and one that was refused there'(asking) {
+      asking.pages.set('aistudio', { loggedOut: 'away' })
+      const away = await asking.fails('aistudio', '', 'LOGIN_REQUIRED')
+      assert.match(away.text, /^Login required: .* accounts\.google\.com/)
+      asking.pages.set('aistudio', { loggedOut: 'rejected' })
+      const rejected = await asking.fails('aistudio', '', 'AUTHENTICATION_FAILED')
+      assert.match(rejected.text, /^Authentication failed: Google refused the log-in/)
+      assert.equal(away.sent + rejected.sent, 0)
+      asking.pages.set('aistudio', { loggedOut: false })
+    },
+
     async 'a prompt that nothing follows: tried again, for as long as there is time'(asking) {
       const fault = await asking.fails('aistudio', '[[noresponse]]', 'STUCK', thorough ? {} : { timeoutSeconds: 45 })
       assert.equal(fault.kind, 'no response')

@@ -69,7 +69,9 @@ export async function startPages(): Promise<Pages> {
   return {
     httpsPort,
     flags: [
-      `--host-resolver-rules=${Object.values(hosts).map((host) => `MAP ${host} 127.0.0.1:${httpsPort}`).join(', ')}`,
+      `--host-resolver-rules=${
+        [...Object.values(hosts), 'accounts.google.com'].map((host) => `MAP ${host} 127.0.0.1:${httpsPort}`).join(', ')
+      }`,
       '--ignore-certificate-errors',
     ],
     httpUrl: (site, path = newChat[site]) => `http://127.0.0.1:${httpPort}${path}?site=${site}`,
@@ -112,6 +114,8 @@ async function respond(
   if (url.pathname.startsWith('/icons/'))
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
+  if (state.loggedOut === 'away') return redirect(res, 'https://accounts.google.com/v3/signin/identifier')
+  if (state.loggedOut === 'rejected') return redirect(res, 'https://accounts.google.com/v3/signin/rejected?rrk=47')
   if ((state.loggedOut === 'wall' || state.loggedOut === 'refused') && url.pathname !== loginPath[site])
     return redirect(res, loginPath[site] + url.search)
   const boot = backend.boot(conversationOf(site, url.pathname), state)

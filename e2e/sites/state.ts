@@ -16,8 +16,9 @@ export interface PageState {
   /**
    * `guest`: log-in buttons above a page that works. `wall`: only a log-in page, at its
    * own address. `refused`: that page, with the message that it refused what was entered.
+   * `away` and `rejected`: Google's pages for a log-in, and for one that it refused.
    */
-  loggedOut: false | 'guest' | 'wall' | 'refused'
+  loggedOut: false | 'guest' | 'wall' | 'refused' | 'away' | 'rejected'
   /** An earlier conversation appears in place of a new chat, this many ms after the load. */
   old: number | false
   /**
