@@ -1,0 +1,385 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// An entry is a configured server with its processes and clients. Its mutex may be locked
+// while a program's is, and not the other way round.
+type entry struct {
+	Server
+	g       *Gateway
+	secrets []string
+	log     ring
+	era     atomic.Int32  // what its program speaks
+	turn    chan struct{} // held by the request that starts a process
+
+	mu       sync.Mutex
+	programs map[*program]bool
+	spare    *program         // started to find out its era, and used by nobody
+	shared   *program         // of all clients, if the server is shared
+	origins  map[string]*peer // clients from 2026-07-28 on, by origin
+	sessions map[string]*peer // clients up to 2025-11-25, by session id
+	failures int              // times in a row that a process ended by itself
+	until    time.Time        // none is started before
+	last     exitNote
+}
+
+const (
+	eraUnknown int32 = iota
+	eraLegacy
+	eraModern
+)
+
+// The bounds of the pause before a program that failed is started again.
+const (
+	shortPause = 2 * time.Second // requests wait for a pause of up to this
+	longPause  = time.Minute
+	longLife   = 30 * time.Second // a process that lived longer did not fail at its start
+)
+
+func newEntry(g *Gateway, s Server) *entry {
+	s.Shared = s.Shared || g.opts.Shared
+	return &entry{
+		Server: s, g: g, secrets: secretsOf(s), log: ring{limit: g.opts.Limits.Log}, turn: make(chan struct{}, 1),
+		programs: map[*program]bool{}, origins: map[string]*peer{}, sessions: map[string]*peer{},
+	}
+}
+
+func (e *entry) note(line string) {
+	line = redact(line, e.secrets)
+	e.log.add(line)
+	if e.g.opts.Stderr != nil {
+		e.g.opts.Stderr(e.Name, line)
+	}
+}
+
+// start starts a process. The caller holds the turn.
+func (e *entry) start(ctx context.Context) (*program, *fault) {
+	if f := e.pause(ctx); f != nil {
+		return nil, f
+	}
+	release, err := e.g.place()
+	if err != nil {
+		return nil, internalFault(fmt.Sprintf("the program %s was not started: %v", e.Name, err))
+	}
+	p := newProgram(e)
+	began := time.Now()
+	p.proc = &process{
+		grace: e.g.opts.Grace, limit: e.g.opts.Limits.Message, receive: p.receive, note: e.note,
+		over: func(note exitNote) {
+			e.over(p, note, time.Since(began))
+			release()
+		},
+	}
+	e.mu.Lock()
+	e.programs[p] = true
+	e.mu.Unlock()
+	if err := p.proc.start(e.Server); err != nil {
+		e.over(p, exitNote{Code: -1, How: cannotStart(e.Server, err)}, 0)
+		release()
+		return nil, e.gone()
+	}
+	e.g.opts.Logger.Info("a program was started", "server", e.Name, "pid", p.proc.cmd.Process.Pid)
+	return p, nil
+}
+
+func cannotStart(s Server, err error) string {
+	switch {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("its command %q was not found", printable([]byte(s.Command)))
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("its command %q may not be run", printable([]byte(s.Command)))
+	}
+	return "the system did not start it"
+}
+
+// pause waits until the program may be started again, or says when that is.
+func (e *entry) pause(ctx context.Context) *fault {
+	e.mu.Lock()
+	wait := time.Until(e.until)
+	e.mu.Unlock()
+	if wait > shortPause {
+		return e.gone()
+	}
+	if wait <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return internalFault("the client has left")
+	}
+}
+
+// gone returns the error of requests to a program that has ended.
+func (e *entry) gone() *fault {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fault(e.last)
+}
+
+// fault says how the program ended, with the last line of its stderr. e.mu is held.
+func (e *entry) fault(note exitNote) *fault {
+	text := fmt.Sprintf("the program %s ended", e.Name)
+	if note.How != "" {
+		text += ": " + note.How
+	}
+	data := map[string]any{"program": e.Name}
+	if note.Code >= 0 && note.How != "" {
+		data["exitCode"] = note.Code
+	}
+	if stderr := redact(note.Stderr, e.secrets); stderr != "" {
+		stderr = stderr[:min(len(stderr), 300)]
+		text += "; it wrote: " + stderr
+		data["stderr"] = stderr
+	}
+	if wait := time.Until(e.until); wait > 0 && e.failures > 0 {
+		text += fmt.Sprintf("; the gateway starts it again in %d s at the earliest", int(math.Ceil(wait.Seconds())))
+		data["retryAfterMs"] = wait.Milliseconds()
+	}
+	return &fault{Code: codeInternal, Message: text, Data: data}
+}
+
+// over takes note of a process that has ended.
+func (e *entry) over(p *program, note exitNote, lived time.Duration) {
+	probing := p.isProbing()
+	e.mu.Lock()
+	e.last = note
+	if !note.Asked && !probing {
+		if lived > longLife {
+			e.failures = 0
+		}
+		wait := min(longPause, e.g.opts.Delay<<min(e.failures, 20))
+		e.failures++
+		e.until = time.Now().Add(wait)
+	}
+	f := e.fault(note)
+	e.mu.Unlock()
+	peers := p.close(f)
+	e.mu.Lock()
+	delete(e.programs, p)
+	if e.spare == p {
+		e.spare = nil
+	}
+	if e.shared == p {
+		e.shared = nil
+	}
+	for _, to := range peers {
+		e.forget(to)
+	}
+	e.mu.Unlock()
+	e.g.opts.Logger.Info("a program ended", "server", e.Name, "how", note.How, "unused", note.Asked)
+}
+
+// forget removes a client from the tables. e.mu is held.
+func (e *entry) forget(to *peer) {
+	if to.session != "" {
+		delete(e.sessions, to.session)
+	} else if e.origins[to.owner] == to {
+		delete(e.origins, to.owner)
+	}
+}
+
+// take waits for the turn to start a process.
+func (e *entry) take(ctx context.Context) (give func(), f *fault) {
+	select {
+	case e.turn <- struct{}{}:
+		return func() { <-e.turn }, nil
+	case <-ctx.Done():
+		return nil, internalFault("the client has left")
+	}
+}
+
+// program returns a process for a new client: the shared one, the spare one, or a new one.
+// The caller holds the turn.
+func (e *entry) program(ctx context.Context) (*program, *fault) {
+	e.mu.Lock()
+	p := e.shared
+	if p == nil {
+		p, e.spare = e.spare, nil
+	}
+	e.mu.Unlock()
+	var f *fault
+	if p == nil {
+		p, f = e.start(ctx)
+	}
+	if f == nil && e.Shared {
+		e.mu.Lock()
+		if e.programs[p] { // it may have ended by now
+			e.shared = p
+		}
+		e.mu.Unlock()
+	}
+	return p, f
+}
+
+// open returns a new session for an initialize request.
+func (e *entry) open(ctx context.Context, owner string) (*peer, *fault) {
+	give, f := e.take(ctx)
+	if f != nil {
+		return nil, f
+	}
+	defer give()
+	e.mu.Lock()
+	full := len(e.sessions) >= e.g.opts.Limits.Sessions
+	e.mu.Unlock()
+	if full {
+		return nil, internalFault(fmt.Sprintf("the server %s has %d sessions, and takes no more", e.Name, e.g.opts.Limits.Sessions))
+	}
+	p, f := e.program(ctx)
+	if f != nil {
+		return nil, f
+	}
+	to := &peer{session: rand.Text(), owner: owner}
+	return to, e.admit(p, to)
+}
+
+// admit makes to a client of p.
+func (e *entry) admit(p *program, to *peer) *fault {
+	p.join(to)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.programs[p] {
+		return e.fault(e.last)
+	}
+	if to.session != "" {
+		e.sessions[to.session] = to
+	} else {
+		e.origins[to.owner] = to
+	}
+	return nil
+}
+
+// stateless returns the client for the requests of an origin from 2026-07-28 on. It finds
+// out first whether the program speaks that version.
+func (e *entry) stateless(ctx context.Context, owner string) (*peer, *fault) {
+	if e.era.Load() == eraLegacy {
+		return nil, unsupported()
+	}
+	if to := e.known(owner); to != nil {
+		return to, nil
+	}
+	give, f := e.take(ctx)
+	if f != nil {
+		return nil, f
+	}
+	defer give()
+	if to := e.known(owner); to != nil {
+		return to, nil
+	}
+	p, f := e.program(ctx)
+	if f != nil {
+		return nil, f
+	}
+	if e.era.Load() == eraUnknown {
+		p.discover(ctx)
+	}
+	if e.era.Load() != eraModern {
+		e.keep(p)
+		return nil, unsupported()
+	}
+	to := &peer{owner: owner}
+	return to, e.admit(p, to)
+}
+
+func (e *entry) known(owner string) *peer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.origins[owner]
+}
+
+// keep leaves a process for the next session, if it still runs.
+func (e *entry) keep(p *program) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.programs[p] && !e.Shared {
+		e.spare = p
+	}
+}
+
+// find returns a session of an owner, or nil.
+func (e *entry) find(session, owner string) *peer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	to := e.sessions[session]
+	if to == nil || to.owner != owner {
+		return nil
+	}
+	return to
+}
+
+// leave ends a client. A process that nobody else may use ends with it.
+func (e *entry) leave(to *peer) {
+	e.mu.Lock()
+	e.forget(to)
+	e.mu.Unlock()
+	if left := to.program.part(to); left == 0 && !e.Shared {
+		to.program.proc.stop("")
+	}
+}
+
+// tidy ends what is unused or stuck, and the clients whose origin was revoked.
+func (e *entry) tidy(now time.Time, admitted func(owner string) bool) {
+	e.mu.Lock()
+	programs := slices.Collect(maps.Keys(e.programs))
+	peers := slices.AppendSeq(slices.Collect(maps.Values(e.sessions)), maps.Values(e.origins))
+	e.mu.Unlock()
+	for _, to := range peers {
+		if !admitted(to.owner) {
+			e.leave(to)
+		}
+	}
+	for _, p := range programs {
+		switch {
+		case p.stuck(now.Add(-e.g.opts.Start)):
+			p.proc.stop(fmt.Sprintf("it sent nothing within %v", e.g.opts.Start))
+		case p.idle(now.Add(-e.g.opts.Idle)):
+			p.proc.stop("")
+		}
+	}
+}
+
+// stop ends all processes.
+func (e *entry) stop() {
+	e.mu.Lock()
+	programs := slices.Collect(maps.Keys(e.programs))
+	e.mu.Unlock()
+	for _, p := range programs {
+		p.proc.stop("the gateway is ending")
+	}
+}
+
+// A Status is what an admitted page may know of a server.
+type Status struct {
+	Name         string `json:"name"`
+	Path         string `json:"path"`
+	Shared       bool   `json:"shared,omitempty"`
+	Processes    int    `json:"processes"`
+	Sessions     int    `json:"sessions"`
+	RetryAfterMs int64  `json:"retryAfterMs,omitempty"` // it is not started before
+	Log          string `json:"log,omitempty"`          // the last lines of its stderr
+}
+
+func (e *entry) status() Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return Status{
+		Name: e.Name, Path: "/s/" + e.Name + "/mcp", Shared: e.Shared, Processes: len(e.programs),
+		Sessions: len(e.sessions), RetryAfterMs: max(0, time.Until(e.until).Milliseconds()),
+	}
+}
