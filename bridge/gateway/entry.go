@@ -168,10 +168,6 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 		e.failures++
 		e.until = time.Now().Add(wait)
 	}
-	f := e.fault(note)
-	e.mu.Unlock()
-	peers := p.close(f)
-	e.mu.Lock()
 	delete(e.programs, p)
 	if e.spare == p {
 		e.spare = nil
@@ -179,6 +175,10 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 	if e.shared == p {
 		e.shared = nil
 	}
+	f := e.fault(note)
+	e.mu.Unlock()
+	peers := p.close(f)
+	e.mu.Lock()
 	for _, to := range peers {
 		e.forget(to)
 	}

@@ -125,7 +125,7 @@ func serveRaw() {
 		case m.Result != nil:
 			fmt.Fprintln(os.Stderr, "answer", in.Text())
 			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/answered","params":%s}`+"\n", in.Text())
-		case m.ID == nil:
+		case m.ID == nil && m.Method != "notifications/initialized" && m.Method != "notifications/cancelled":
 			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/heard","params":%s}`+"\n", in.Text())
 		}
 	}

@@ -261,15 +261,23 @@ func TestQuestions(t *testing.T) {
 	s.post(`{"jsonrpc":"2.0","id":"q2","result":{"it":"was cancelled"}}`)
 	s.post(`{"jsonrpc":"2.0","id":"q1","result":{"y":2}}`)
 	s.post(`{"jsonrpc":"2.0","id":"q1","result":{"a":"second time"}}`)
-	stream := s.stream()
 	want := `{"jsonrpc":"2.0","method":"notifications/answered","params":{"jsonrpc":"2.0","id":"q1","result":{"y":2}}}`
 	got := next(t, call) // the call is under way, so it may come there
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	s.post(`{"jsonrpc":"2.0","method":"notifications/of/its/own","params":{"z":1}}`)
-	for _, want := range []string{
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, // waited until the stream was open
+	early := r.begin("raw")
+	early.post(`{"jsonrpc":"2.0","method":"notifications/of/its/own","params":{"z":0}}`)
+	to := r.byName["raw"].find(early.id, page)
+	eventually(t, "the message waits", func() bool {
+		to.program.mu.Lock()
+		defer to.program.mu.Unlock()
+		return len(to.waiting) == 1
+	})
+	stream := early.stream()
+	early.post(`{"jsonrpc":"2.0","method":"notifications/of/its/own","params":{"z":1}}`)
+	for _, want := range []string{ // the first one waited until the stream was open
+		`{"jsonrpc":"2.0","method":"notifications/of/its/own","params":{"z":0}}`,
 		`{"jsonrpc":"2.0","method":"notifications/of/its/own","params":{"z":1}}`,
 	} {
 		if d := cmp.Diff(`{"jsonrpc":"2.0","method":"notifications/heard","params":`+want+`}`, next(t, stream)); d != "" {
