@@ -306,9 +306,9 @@ func (p *program) spread(m *message) {
 	late := m.method != "notifications/message"
 	if m.method == "notifications/resources/updated" {
 		uri := m.param("uri")
-		for to := range p.peers {
-			if to.watches[uri] || len(p.peers) == 1 {
-				p.tell(to, text, late)
+		for client := range p.peers {
+			if client.watches[uri] || len(p.peers) == 1 {
+				p.tell(client, text, late)
 			}
 		}
 		return
@@ -319,8 +319,8 @@ func (p *program) spread(m *message) {
 			return
 		}
 	}
-	for to := range p.peers {
-		p.tell(to, text, late)
+	for client := range p.peers {
+		p.tell(client, text, late)
 	}
 }
 
@@ -447,8 +447,8 @@ func (p *program) part(from *peer) int {
 func (p *program) idle(since time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for to := range p.peers {
-		if to.open > 0 {
+	for client := range p.peers {
+		if client.open > 0 {
 			return false
 		}
 	}
@@ -481,11 +481,11 @@ func (p *program) close(f *fault) []*peer {
 	}
 	clear(p.calls)
 	var all []*peer
-	for to := range p.peers {
-		if to.alone != nil {
-			to.alone.end(nil)
+	for client := range p.peers {
+		if client.alone != nil {
+			client.alone.end(nil)
 		}
-		all = append(all, to)
+		all = append(all, client)
 	}
 	return all
 }
