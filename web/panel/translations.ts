@@ -133,7 +133,7 @@ export const en = {
   clash_skip: 'Skip',
   local_process: 'local process',
   stdio_why: 'A web page cannot start programs. This server would be started as:',
-  gateway_run: 'Portolan’s gateway can start it on your computer, for this page only. Run this in a terminal:',
+  gateway_run: 'Portolan’s gateway can run it on your computer, for pages that you let in. In a terminal:',
   gateway_save: 'Save what you pasted as mcp.json first, and run this in the same folder.',
   gateway_find: 'Find a running gateway',
   gateway_address: 'Address of the gateway',

@@ -40,7 +40,7 @@ class Gateway extends PanelPart {
 
   protected override render(): TemplateResult {
     const { command, save } = commandOf(this.entries)
-    return html`<section class="gateway">
+    return html`<section class="entry">
       <p>${this.t('gateway_run')}</p>
       <div class="row"><code class="mono grow" dir="ltr">${command}</code>
         <button type="button" class="small" @click=${() => copy(this.panel, command)}>${this.t('copy')}</button></div>
@@ -61,7 +61,9 @@ class Gateway extends PanelPart {
     const id = `${this.id_}-address`
     return html`<div role="alert">${this.fault ? html`<p class="hint bad">${this.fault}</p>` : nothing}</div>
       <form class="row" @submit=${this.find}><button data-next>${this.t('gateway_find')}</button></form>
-      <details><summary>${this.t('advanced')}</summary><div class="field"><label for=${id}>${
+      <details ?open=${this.address !== defaultAddress}><summary>${
+      this.t('advanced')
+    }</summary><div class="field"><label for=${id}>${
       this.t('gateway_address')
     }</label><input id=${id} dir="ltr" maxlength="100" spellcheck="false" autocomplete="off" .value=${this.address} @input=${(
       e: Event,
@@ -70,7 +72,7 @@ class Gateway extends PanelPart {
 
   private ask(): TemplateResult {
     const id = this.id_
-    return html`<form novalidate @submit=${this.check}>
+    return html`<form class="columns" novalidate @submit=${this.check}>
       <div class="field"><label for="${id}-digits">${this.t('gateway_digits')}</label>
         <input id="${id}-digits" class="mono" data-next dir="ltr" inputmode="numeric" autocomplete="one-time-code" size="7"
           spellcheck="false" placeholder="123 456" aria-invalid=${this.short} aria-describedby="${id}-fault"

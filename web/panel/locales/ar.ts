@@ -130,7 +130,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   clash_skip: 'تخطٍّ',
   local_process: 'برنامج محلي',
   stdio_why: 'لا تستطيع صفحة الويب تشغيل البرامج. يُشغَّل هذا هكذا:',
-  gateway_run: 'تستطيع بوابة Portolan تشغيله على حاسوبك لهذه الصفحة وحدها. شغّل هذا في الطرفية:',
+  gateway_run: 'تستطيع بوابة Portolan تشغيله على حاسوبك للصفحات التي تسمح لها. في الطرفية:',
   gateway_save: 'احفظ أولًا ما لصقته باسم mcp.json ثم شغّل هذا في المجلد نفسه.',
   gateway_find: 'البحث عن بوابة قيد التشغيل',
   gateway_address: 'عنوان البوابة',
