@@ -22,7 +22,7 @@ usage: ./build.sh VERB
   extension [--trusted-input | firefox]  the extension, to dist/extension and dist/extension.zip; with the permission to type
   release      the package's tarball, checksums, SBOM and notes, to dist/release
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
-  bench [--record] [panel|bridge|proxy [--leak]|farm|search ...]  benchmarks in Chromium and workerd; prints tables;
+  bench [--record] [panel|bridge|gateway|proxy [--leak]|farm|search ...]  benchmarks in Chromium and workerd; prints tables;
                --record writes them into docs/measurements.md, too
   farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
                hostile servers, native, in Node and in Chromium; prints tables and fails when a case does
@@ -79,6 +79,7 @@ bench)
 	case "${1:-}" in --record) shift; run='node bench/record.ts' ;; esac
 	case "${1:-}" in
 	panel | farm | search) name=$1; shift; exec $run "bench/$name.ts" "$@" ;;
+	gateway) shift; setup servers; exec $run bench/gateway.ts "$@" ;;
 	bridge) shift; extension; exec $run bench/bridge.ts "$@" ;;
 	proxy) shift; worker; node $build/stock.mjs; exec $run bench/proxy.ts "$@" ;;
 	*) exec $run bench/run.ts "$@" ;;

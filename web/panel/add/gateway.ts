@@ -72,7 +72,7 @@ class Gateway extends PanelPart {
 
   private ask(): TemplateResult {
     const id = this.id_
-    return html`<form class="columns" novalidate @submit=${this.check}>
+    return html`<form class="entries" novalidate @submit=${this.check}>
       <div class="field"><label for="${id}-digits">${this.t('gateway_digits')}</label>
         <input id="${id}-digits" class="mono" data-next dir="ltr" inputmode="numeric" autocomplete="one-time-code" size="7"
           spellcheck="false" placeholder="123 456" aria-invalid=${this.short} aria-describedby="${id}-fault"
