@@ -20,6 +20,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+//lint:file-ignore SA1019 log messages belong to the versions that the gateway passes on
+
 // The test binary is also the programs that the gateway runs.
 func TestMain(m *testing.M) {
 	if name := os.Getenv("GATEWAY_TEST_PROGRAM"); name != "" {

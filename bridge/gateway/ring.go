@@ -32,14 +32,3 @@ func (r *ring) text() string {
 	defer r.mu.Unlock()
 	return strings.Join(r.lines, "\n")
 }
-
-func (r *ring) last() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := len(r.lines) - 1; i >= 0; i-- {
-		if line := strings.TrimSpace(r.lines[i]); line != "" {
-			return line
-		}
-	}
-	return ""
-}
