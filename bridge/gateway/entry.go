@@ -70,7 +70,7 @@ func (e *entry) start(ctx context.Context) (*program, *fault) {
 	if f := e.pause(ctx); f != nil {
 		return nil, f
 	}
-	release, err := e.g.place()
+	release, err := e.g.place(ctx)
 	if err != nil {
 		return nil, internalFault(fmt.Sprintf("the program %s was not started: %v", e.Name, err))
 	}
@@ -236,9 +236,9 @@ func (e *entry) open(ctx context.Context, owner string) (*peer, *fault) {
 	}
 	defer give()
 	e.mu.Lock()
-	full := len(e.sessions) >= e.g.opts.Limits.Sessions
+	sessions := slices.Collect(maps.Values(e.sessions))
 	e.mu.Unlock()
-	if full {
+	if len(sessions) >= e.g.opts.Limits.Sessions && !e.makeRoom(sessions) {
 		return nil, internalFault(fmt.Sprintf("the server %s has %d sessions, and takes no more", e.Name, e.g.opts.Limits.Sessions))
 	}
 	p, f := e.program(ctx)
@@ -247,6 +247,36 @@ func (e *entry) open(ctx context.Context, owner string) (*peer, *fault) {
 	}
 	to := &peer{session: rand.Text(), owner: owner}
 	return to, e.admit(p, to)
+}
+
+// makeRoom ends the session that was unused for the longest time: most likely its page is
+// gone. Pages do not end their sessions when they are reloaded.
+func (e *entry) makeRoom(sessions []*peer) bool {
+	var oldest *peer
+	var since time.Time
+	for _, to := range sessions {
+		if used, free := to.program.unused(to); free && (oldest == nil || used.Before(since)) {
+			oldest, since = to, used
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	e.leave(oldest)
+	return true
+}
+
+// unused returns the program that was unused for the longest time, or nil.
+func (e *entry) unused() (oldest *program, since time.Time) {
+	e.mu.Lock()
+	programs := slices.Collect(maps.Keys(e.programs))
+	e.mu.Unlock()
+	for _, p := range programs {
+		if used, free := p.unused(nil); free && (oldest == nil || used.Before(since)) {
+			oldest, since = p, used
+		}
+	}
+	return oldest, since
 }
 
 // admit makes to a client of p.
@@ -348,8 +378,10 @@ func (e *entry) tidy(now time.Time, admitted func(owner string) bool) {
 		switch {
 		case p.stuck(now.Add(-e.g.opts.Start)):
 			p.proc.stop(fmt.Sprintf("it sent nothing within %v", e.g.opts.Start))
-		case p.idle(now.Add(-e.g.opts.Idle)):
-			p.proc.stop("")
+		default:
+			if used, free := p.unused(nil); free && used.Before(now.Add(-e.g.opts.Idle)) {
+				p.proc.stop("")
+			}
 		}
 	}
 }

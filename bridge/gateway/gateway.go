@@ -131,8 +131,32 @@ func (g *Gateway) tidy(ctx context.Context) {
 	}
 }
 
-// place takes a place for a process.
-func (g *Gateway) place() (release func(), err error) {
+// place takes a place for a process. If all are taken, the program ends that was unused for
+// the longest time.
+func (g *Gateway) place(ctx context.Context) (release func(), err error) {
+	release, err = g.free()
+	if err == nil {
+		return release, nil
+	}
+	var oldest *program
+	var since time.Time
+	for _, e := range g.entries {
+		if p, used := e.unused(); p != nil && (oldest == nil || used.Before(since)) {
+			oldest, since = p, used
+		}
+	}
+	if oldest == nil {
+		return nil, err
+	}
+	oldest.proc.stop("")
+	select {
+	case <-oldest.proc.gone:
+	case <-ctx.Done():
+	}
+	return g.free()
+}
+
+func (g *Gateway) free() (release func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {

@@ -66,6 +66,10 @@ var testPrograms = map[string]func(){
 			}
 		}
 	},
+	"mute": func() {
+		_ = os.Stdout.Close()
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	},
 	"deaf": func() { // reads one message, and no more
 		in := bufio.NewReaderSize(os.Stdin, 16)
 		var m struct{ ID json.RawMessage }

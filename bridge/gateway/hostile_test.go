@@ -3,8 +3,10 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -167,6 +169,7 @@ func TestClientFloods(t *testing.T) {
 		}
 	}
 	second := r.begin("raw")
+	secondStream := second.stream()
 	if text := r.initialize("raw"); !strings.Contains(text, "has 2 sessions") {
 		t.Error(text)
 	}
@@ -179,13 +182,31 @@ func TestClientFloods(t *testing.T) {
 	if !strings.Contains(full, "it does not read its input") {
 		t.Errorf("%.300s", full)
 	}
+	deaf.stream()
 	if text := r.initialize("fourth"); !strings.Contains(text, "3 programs are running") {
 		t.Error(text)
 	}
 	if res, _ := second.do("DELETE", "/s/raw/mcp", "", "Mcp-Session-Id", second.id); res.StatusCode != 204 {
 		t.Errorf("DELETE: %d", res.StatusCode)
 	}
+	if _, open := <-secondStream; open {
+		t.Error("the stream of a session that ended goes on")
+	}
 	eventually(t, "there is a place again", func() bool { return strings.Contains(r.initialize("fourth"), `"result"`) })
+	// Pages that were reloaded leave sessions behind. They make room for new ones.
+	for range 5 {
+		if text := r.initialize("third"); !strings.Contains(text, `"result"`) {
+			t.Error(text)
+		}
+	}
+}
+
+// TestClosedOutput ends a program that closes its stdout, and breaks nothing else.
+func TestClosedOutput(t *testing.T) {
+	r := serve(t, nil, testServer(t, "p", "mute"))
+	if text := r.initialize("p"); !strings.Contains(text, "the program p ended: it closed its stdout") {
+		t.Error(text)
+	}
 }
 
 // TestNothingRemains ends programs that resist, and what they started.
@@ -248,10 +269,23 @@ func (p *program) busy() bool {
 // TestIdle ends programs that nobody uses, and none that somebody does.
 func TestIdle(t *testing.T) {
 	r := serve(t, &Options{Idle: 300 * time.Millisecond}, testServer(t, "raw", "raw"), testServer(t, "used", "raw"))
-	unused, used := r.begin("raw"), r.begin("used")
+	unused := r.begin("raw")
+	// A page that is gone leaves a request behind that is never answered.
+	ctx, leave := context.WithCancel(context.Background())
+	req, _ := http.NewRequestWithContext(ctx, "POST", r.url("raw"), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"do","params":{"arguments":{}}}`))
+	for name, value := range map[string]string{"Authorization": "Bearer " + r.token, "Content-Type": "application/json", "Mcp-Session-Id": unused.id} {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(err)
+	}
+	used := r.begin("used")
 	stream := used.stream()
+	leave()
+	res.Body.Close()
 	eventually(t, "the unused program ends", func() bool { return r.Servers()[0].Processes == 0 })
-	if res, _ := unused.post(`{"jsonrpc":"2.0","id":1,"method":"pid"}`); res.StatusCode != 404 {
+	if res, _ = unused.post(`{"jsonrpc":"2.0","id":1,"method":"pid"}`); res.StatusCode != 404 {
 		t.Errorf("its session: %d", res.StatusCode)
 	}
 	if r.Servers()[0].RetryAfterMs != 0 {

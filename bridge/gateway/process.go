@@ -25,6 +25,7 @@ type process struct {
 	over    func(reason exitNote) // once, when the process and its output have ended
 
 	done chan struct{} // closed before over is called
+	gone chan struct{} // closed behind it
 
 	mu      sync.Mutex
 	queue   [][]byte // lines that wait for stdin
@@ -77,7 +78,7 @@ func (p *process) start(s Server) error {
 		}
 		return err
 	}
-	p.done, p.wake = make(chan struct{}), make(chan struct{}, 1)
+	p.done, p.gone, p.wake = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	var reading sync.WaitGroup
 	reading.Go(func() { p.readOutput(outRead) })
 	reading.Go(func() { p.readErrors(errRead) })
@@ -115,6 +116,7 @@ func (p *process) ended(err error) {
 	p.mu.Unlock()
 	close(p.done)
 	p.over(note)
+	close(p.gone)
 }
 
 // send queues a message for the program. line has no line break.
@@ -199,11 +201,32 @@ func (p *process) readOutput(r io.Reader) {
 			return
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
-			p.receive(line)
+			p.handle(line)
 		}
 		if err != nil {
+			go p.closedOutput()
 			return
 		}
+	}
+}
+
+// handle passes a message on. One that breaks the relay ends the program, and not the
+// gateway.
+func (p *process) handle(line []byte) {
+	defer func() {
+		if recover() != nil {
+			p.stop("one of its messages could not be handled")
+		}
+	}()
+	p.receive(line)
+}
+
+// closedOutput ends a program that goes on without its stdout.
+func (p *process) closedOutput() {
+	select {
+	case <-p.done:
+	case <-time.After(p.grace):
+		p.stop("it closed its stdout")
 	}
 }
 

@@ -36,6 +36,7 @@ type peer struct {
 	alone   *stream
 	waiting [][]byte // for the standalone stream, while it is not open
 	open    int      // standalone streams and requests that are being served
+	used    time.Time
 	watches map[string]bool
 }
 
@@ -389,6 +390,7 @@ func (p *program) hold(to *peer) (release func()) {
 		defer p.mu.Unlock()
 		to.open--
 		p.used = time.Now()
+		to.used = p.used
 	}
 }
 
@@ -412,6 +414,7 @@ func (p *program) join(to *peer) {
 	to.program, to.watches = p, map[string]bool{}
 	p.peers[to] = true
 	p.used = time.Now()
+	to.used = p.used
 }
 
 // part removes a client. Its requests are cancelled, and its questions are refused. It
@@ -443,16 +446,25 @@ func (p *program) part(from *peer) int {
 	return left
 }
 
-// idle reports whether no client has used the program since a time.
-func (p *program) idle(since time.Time) bool {
+// unused reports whether no HTTP request of a client is being served, and since when; nil
+// stands for all clients. Nobody waits for the requests that are under way then.
+func (p *program) unused(client *peer) (since time.Time, free bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if client != nil {
+		return client.used, client.open == 0
+	}
 	for client := range p.peers {
 		if client.open > 0 {
-			return false
+			return p.used, false
 		}
 	}
-	return p.underWay() == 0 && p.used.Before(since)
+	for _, c := range p.calls {
+		if c.result != nil { // the gateway's own request
+			return p.used, false
+		}
+	}
+	return p.used, !p.ended
 }
 
 // stuck reports whether the program was first asked before a time, and has sent nothing.
