@@ -162,13 +162,17 @@ func (e *entry) initialize(w http.ResponseWriter, req *http.Request, owner strin
 // postModern handles a message from 2026-07-28 on.
 func (e *entry) postModern(w http.ResponseWriter, req *http.Request, owner string, m *message) {
 	id := m.id.in(m.text)
-	if method := req.Header.Get("Mcp-Method"); m.method != "" && method != m.method {
-		writeFault(w, id, http.StatusBadRequest, &fault{Code: codeHeaderMismatch, Message: "the header Mcp-Method is not the message's method"})
+	if f := headerFault(req.Header, m); f != nil {
+		writeFault(w, id, http.StatusBadRequest, f)
 		return
 	}
 	to, f := e.stateless(req.Context(), owner)
 	if f != nil {
 		writeFault(w, id, statusOf(f.Code), f)
+		return
+	}
+	if f := to.program.paramFault(req.Header, m); f != nil {
+		writeFault(w, id, http.StatusBadRequest, f)
 		return
 	}
 	e.relay(w, req, to, m, nil)

@@ -25,6 +25,8 @@ type program struct {
 	spoke bool          // it has sent a message
 	greet *greeting     // of a shared program
 	probe chan struct{} // closed when it is known whether it speaks 2026-07-28; nil before it was asked
+	// Arguments of its tools that headers repeat, by tool.
+	params map[string][]paramHeader
 }
 
 // A peer is a client of a program: a session up to 2025-11-25, or all requests of an
@@ -246,8 +248,11 @@ func (p *program) deliver(m *message) {
 	if c.method == "resources/subscribe" && m.result.there() && len(c.peer.watches) < 1000 {
 		c.peer.watches[c.uri] = true
 	}
-	if c.method == "initialize" {
+	switch c.method {
+	case "initialize":
 		p.greeted(m)
+	case "tools/list":
+		p.learnTools(m)
 	}
 	c.out.end(m.edited(edit{m.id, c.id}, edit{m.subscription, c.id}))
 }
