@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge/gateway"
@@ -93,6 +95,11 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 			return fmt.Errorf("%w: --allow: %v", errUsage, err)
 		}
 		fmt.Fprintf(stdout, "Token of %s for this run: %s\n", origin, token)
+	}
+	if !signal.Ignored(syscall.SIGHUP) { // the terminal was closed
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
 	}
 	fmt.Fprintln(stdout, `To let a page in, choose "Find a running gateway" in its panel.`)
 	return bounded(ctx, g.Serve)

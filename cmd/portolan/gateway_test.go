@@ -45,8 +45,15 @@ func TestGatewayUsage(t *testing.T) {
 	}
 }
 
-// TestGatewayCommand runs the command with the file that is there, and ends it with SIGTERM.
+// TestGatewayCommand runs the command with the file that is there, and ends it: by the
+// system, in the terminal, and with the terminal.
 func TestGatewayCommand(t *testing.T) {
+	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(end.String(), func(t *testing.T) { testGatewayCommand(t, end) })
+	}
+}
+
+func testGatewayCommand(t *testing.T, end os.Signal) {
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +97,7 @@ func TestGatewayCommand(t *testing.T) {
 		t.Fatalf("%v %v", res, err)
 	}
 	res.Body.Close()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := cmd.Process.Signal(end); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {

@@ -37,7 +37,7 @@ const processes = () =>
 async function inNode(options: object = {}) {
   const [, token] = await gateway.shows(/Token of https:\/\/app\.example for this run: (\S+)/)
   const registry = await createRegistry({ storage: 'memory', ...options })
-  for (const name of ['files', 'memory', 'everything', 'go']) {
+  for (const name of ['files', 'memory', 'everything', 'modern', 'go']) {
     await registry.addServer(name, {
       url: `http://${gateway.address}/s/${name}/mcp`,
       headers: { Authorization: `Bearer ${token}` },
@@ -47,7 +47,7 @@ async function inNode(options: object = {}) {
   return registry
 }
 
-test('a registry in Node uses four programs: files, a graph, everything, and a Go server', async () => {
+test('a registry in Node uses five programs: files, a graph, everything, and Go servers of both eras', async () => {
   const asked: ElicitationRequest[] = []
   const registry = await inNode({
     roots: [{ uri: 'file:///home/a', name: 'a' }],
@@ -75,6 +75,21 @@ test('a registry in Node uses four programs: files, a graph, everything, and a G
   assert.equal(asked.length, 1)
   assert.ok((await registry.resources()).some((r) => r.server === 'everything'))
   assert.ok((await registry.prompts()).some((r) => r.server === 'everything'))
+  assert.match(await say('modern__test_simple_text', {}), /simple text/)
+  const went: ToolProgress[] = []
+  await say('modern__test_tool_with_progress', {}, { onProgress: (p: ToolProgress) => went.push(p) })
+  assert.deepEqual(went.map((p) => p.progress), [0, 50, 100])
+  asked.length = 0
+  await say('modern__test_input_required_result_elicitation', {})
+  assert.equal(asked.length, 1)
+  const versions = Object.entries(registry.getSnapshot().servers).map(([name, s]) => [name, s.protocolVersion])
+  assert.deepEqual(Object.fromEntries(versions), {
+    files: '2025-11-25',
+    memory: '2025-11-25',
+    everything: '2025-11-25',
+    modern: '2026-07-28',
+    go: '2025-11-25',
+  })
   assert.match(await say('go__portolan_pair', {}), /portolan bridge pair/)
   // A call that is given up ends in the program too, so the next one is served.
   await assert.rejects(
@@ -130,7 +145,7 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   await p.panel.getByText('Now answer yes in the terminal').waitFor()
   await gateway.shows(/say that the digits are right\? \[y\/N\]/)
   gateway.type('y')
-  for (const name of ['files', 'memory', 'everything', 'go'])
+  for (const name of ['files', 'memory', 'everything', 'modern', 'go'])
     await p.panel.getByRole('article', { name, exact: true }).getByText('Connected').waitFor()
   const asked = requests.filter((r) => r.includes(gateway.address) && !r.includes('/s/'))
   assert.deepEqual(asked, [`ws://${gateway.address}/pair`, `GET http://${gateway.address}/servers`])

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { freePort, root } from '../web/harness.ts'
 
 const modules = join(root, 'e2e/servers/node_modules')
@@ -25,11 +26,15 @@ export interface TestGateway {
   stop(): Promise<number | null>
 }
 
-/** Starts the gateway with four programs of several makers. `args` are further arguments. */
+/** Starts the gateway with five programs of several makers. `args` are further arguments. */
 export async function startGateway(...args: string[]): Promise<TestGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'portolan-gateway-'))
   const port = await freePort()
   await writeFile(join(dir, 'hello.txt'), 'ahoy from a file')
+  // go-sdk's own server with everything, which speaks 2026-07-28.
+  const modern = join(dir, 'everything-server')
+  const source = 'github.com/modelcontextprotocol/go-sdk/conformance/everything-server'
+  await promisify(execFile)('go', ['build', '-o', modern, source], { cwd: root })
   const own = (path: string) => join(modules, '@modelcontextprotocol', path)
   const config = JSON.stringify(
     {
@@ -41,7 +46,8 @@ export async function startGateway(...args: string[]): Promise<TestGateway> {
           env: { MEMORY_FILE_PATH: join(dir, 'm.json') },
         },
         everything: { command: node, args: [own('server-everything/dist/index.js'), 'stdio'] },
-        // A Go server: the bridge, while no browser is paired.
+        modern: { command: modern },
+        // The bridge, while no browser is paired.
         go: {
           command: join(root, 'dist/bin/portolan'),
           args: ['bridge', '--stdio', '--listen', '127.0.0.1:0', '--discovery', '-', '--dir', join(dir, 'bridge')],
