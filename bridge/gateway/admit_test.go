@@ -297,6 +297,18 @@ func TestPairingFails(t *testing.T) {
 	if all, err := Origins(opts.Dir); err != nil || len(all) != 0 {
 		t.Errorf("origins: %v %v", all, err)
 	}
+	// Pages that say nothing cannot take all places for long.
+	eventually(t, "the sockets of failed attempts are closed", func() bool { return len(r.slots) == 0 })
+	open := 0
+	for range 30 {
+		if _, err := r.dial("https://silent.example"); err == nil {
+			open++
+		}
+	}
+	if open != maxSockets {
+		t.Errorf("%d sockets are open", open)
+	}
+	eventually(t, "silent pages are closed", func() bool { return len(r.slots) == 0 })
 	// One that passes messages on from another address is found out.
 	c, err := r.dial("https://third.example")
 	if err != nil {

@@ -26,6 +26,7 @@ type Gateway struct {
 	wrong     loopback.Backoff // pairings that failed, by origin
 	pairing   chan struct{}    // held by the attempt under way
 	sockets   sync.WaitGroup   // of pairings
+	slots     chan struct{}    // held by these sockets
 
 	mu      sync.Mutex
 	running int           // processes
@@ -37,7 +38,7 @@ type Gateway struct {
 func New(servers []Server, opts *Options) (*Gateway, error) {
 	g := &Gateway{
 		opts: opts.withDefaults(), byName: map[string]*entry{}, rate: rate.NewLimiter(1000, 2000),
-		pairing: make(chan struct{}, 1), empty: make(chan struct{}),
+		pairing: make(chan struct{}, 1), slots: make(chan struct{}, maxSockets), empty: make(chan struct{}),
 	}
 	for _, s := range servers {
 		if g.byName[s.Name] != nil || notInNames.MatchString(s.Name) || s.Name == "" || s.Name == "." || s.Name == ".." {

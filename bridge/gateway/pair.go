@@ -17,6 +17,8 @@ import (
 const (
 	firstTime = 5 * time.Second // for the first message
 	pairTime  = 3 * time.Minute // for the person
+
+	maxSockets = 10 // that pages have open to be paired
 )
 
 // servePair pairs the page that opens this WebSocket (handshake). Its token is the key
@@ -32,6 +34,13 @@ func (g *Gateway) servePair(w http.ResponseWriter, req *http.Request) {
 	}
 	if denied != nil {
 		denied.Write(w)
+		return
+	}
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	default:
+		loopback.Deny(http.StatusServiceUnavailable, "too many pages want to be paired").Write(w)
 		return
 	}
 	g.sockets.Add(1)
