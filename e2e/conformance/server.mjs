@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
+const [behind, ...wanted] = process.argv.slice(2)
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const run = promisify(execFile)
@@ -45,7 +46,7 @@ const front = createServer((req, res) => {
   const own = [`127.0.0.1:${port}`, `localhost:${port}`].includes(req.headers.host)
   const headers = { ...req.headers, authorization: `Bearer ${token}`, host: own ? address : req.headers.host }
   const [host, at] = address.split(':')
-  const forward = request({ host, port: at, method: req.method, path: '/s/everything/mcp', headers }, (answer) => {
+  const forward = request({ host, port: at, method: req.method, path, headers }, (answer) => {
     res.writeHead(answer.statusCode, answer.headers)
     answer.pipe(res)
   })
@@ -56,20 +57,29 @@ const front = createServer((req, res) => {
 await new Promise((resolve) => front.listen(0, '127.0.0.1', resolve))
 const { port } = front.address()
 
-const gateway = await start(join(root, 'dist/bin/portolan'), [
-  'gateway',
-  '--config',
-  join(work, 'mcp.json'),
-  '--dir',
-  work,
-  '--listen',
-  '127.0.0.1:0',
-  '--allow',
-  `http://localhost:${port}`,
-], /http:\/\/(127\.0\.0\.1:\d+)\/s[^]* for this run: (\S+)[^]*Find a running/)
-const [, address, token] = gateway.found
+/** How each is started with the program, what it prints, and its path. */
+const starts = {
+  gateway: () => [join(root, 'dist/bin/portolan'), [
+    'gateway',
+    '--config',
+    join(work, 'mcp.json'),
+    '--dir',
+    work,
+    '--listen',
+    '127.0.0.1:0',
+    '--allow',
+    `http://localhost:${port}`,
+  ], /http:\/\/(127\.0\.0\.1:\d+)(\/s\S+)[^]* for this run: (\S+)[^]*Find a running/],
+  bridge: () => {
+    const driver = join(work, 'bridge')
+    execFileSync('go', ['build', '-o', driver, './e2e/conformance/bridge'], { cwd: root, stdio: 'inherit' })
+    return [driver, [program, '127.0.0.1:0', `http://localhost:${port}`], /http:\/\/(127\.0\.0\.1:\d+)(\/mcp) (\S+)\n/]
+  },
+}
+const relay = await start(...starts[behind]())
+const [, address, path, token] = relay.found
 
-const behind = `http://localhost:${port}/mcp`
+const url = `http://localhost:${port}/mcp`
 
 /** The same server over HTTP: sessions for versions up to 2025-11-25, none after. */
 const alone = {}
@@ -85,7 +95,6 @@ async function direct(version) {
 
 const list =
   (await run(process.execPath, [suite, 'list'])).stdout.split(/^Server scenarios.*$/m)[1].split(/^Client/m)[0]
-const wanted = process.argv.slice(2)
 const scenarios = [...list.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].map(([, name, versions]) => ({
   name,
   versions: versions.split(','),
@@ -109,18 +118,18 @@ console.log(`${'scenario'.padEnd(46)} ${'version'.padEnd(11)} result`)
 for (const { name, versions } of scenarios) {
   for (const version of versions) {
     total++
-    const { ok, output } = await passes(behind, name, version)
+    const { ok, output } = await passes(url, name, version)
     if (ok) passed++
     const without = ok || await passes(await direct(version), name, version)
     if (!ok && without.ok) worse++
-    const result = ok ? 'pass' : without.ok ? 'FAIL behind the gateway only' : 'fails without the gateway too'
+    const result = ok ? 'pass' : without.ok ? `FAIL behind the ${behind} only` : 'fails alone, too'
     console.log(`${name.padEnd(46)} ${version.padEnd(11)} ${result}`)
     if (!ok && without.ok)
       console.log(output.split('\n').filter((l) => /^ {2}- |Error:/.test(l)).map((l) => `    ${l}`).join('\n'))
   }
 }
-console.log(`${passed} of ${total} passed behind the gateway; ${worse} fail behind it only`)
-for (const { child } of [gateway, ...Object.values(alone)]) {
+console.log(`${passed} of ${total} passed behind the ${behind}; ${worse} fail behind it only`)
+for (const { child } of [relay, ...Object.values(alone)]) {
   child.removeAllListeners('exit')
   child.kill('SIGTERM')
 }

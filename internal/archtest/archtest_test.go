@@ -206,6 +206,14 @@ var rules = []rule{
 		},
 		reason: "drivers of foreign test suites",
 	},
+	{
+		room: "e2e/conformance/bridge",
+		may: []string{
+			"bridge", "bridge/handshake", "bridge/rawmsg", "bridge/socket", "github.com/modelcontextprotocol/go-sdk",
+			"github.com/coder/websocket",
+		},
+		reason: "a bridge whose extension is a stdio program",
+	},
 	{room: "internal/archtest", reason: "this test"},
 	{room: "internal/build", reason: "steps of the build"},
 }
