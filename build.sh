@@ -27,7 +27,7 @@ usage: ./build.sh VERB
   farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
                hostile servers, native, in Node and in Chromium; prints tables and fails when a case does
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
-  conformance [native|wasm|chromium|server]  two releases of the official suite; server: behind the gateway
+  conformance [native|wasm|chromium|server]  two releases of the official suite; server: behind gateway and bridge
   size         sizes beside their budgets; fails where one is over it
   check        gofmt, vet, staticcheck, tsc, dprint, oxlint, plain words
   docs         the API reference, to dist/docs; fails when an export has no description
