@@ -221,6 +221,7 @@ func TestPairing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the first attempt is over", func() bool { return len(r.Gateway.pairing) == 0 })
 	second, err := r.pairAs(paired, paired, typed)
 	if err != nil {
 		t.Fatal(err)
@@ -282,6 +283,7 @@ func TestPairingFails(t *testing.T) {
 	guess := func(context.Context) (string, error) { <-shown; return "123456", nil }
 	refused := 0
 	for range 8 {
+		eventually(t, "the last attempt is over", func() bool { return len(r.Gateway.pairing) == 0 })
 		if _, err := r.pairAs("https://evil.example", "https://evil.example", guess); err == nil {
 			t.Fatal("a guess was right")
 		} else if strings.Contains(err.Error(), handshake.CodeTooMany) {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,12 +19,9 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
-var firefoxOrigin = regexp.MustCompile(`^moz-extension://[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
 // validOrigin reports whether text is the origin of a page or an extension.
 func validOrigin(text string) bool {
-	return len(text) <= 300 &&
-		(loopback.PageOrigin(text) || loopback.ExtensionOrigin.MatchString(text) || firefoxOrigin.MatchString(text))
+	return len(text) <= 300 && (loopback.PageOrigin(text) || loopback.ExtensionOrigin.MatchString(text))
 }
 
 // An Origin is one that may use the gateway.
