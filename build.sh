@@ -22,12 +22,12 @@ usage: ./build.sh VERB
   extension [--trusted-input | firefox]  the extension, to dist/extension and dist/extension.zip; with the permission to type
   release      the package's tarball, checksums, SBOM and notes, to dist/release
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
-  bench [--record] [panel|bridge|proxy [--leak]|farm|search ...]  benchmarks in Chromium and workerd; prints tables;
+  bench [--record] [panel|bridge|gateway|proxy [--leak]|farm|search ...]  benchmarks in Chromium and workerd; prints tables;
                --record writes them into docs/measurements.md, too
   farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
                hostile servers, native, in Node and in Chromium; prints tables and fails when a case does
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
-  conformance [native|wasm|chromium]  two releases of the official suite
+  conformance [native|wasm|chromium|server]  two releases of the official suite; server: behind gateway and bridge
   size         sizes beside their budgets; fails where one is over it
   check        gofmt, vet, staticcheck, tsc, dprint, oxlint, plain words
   docs         the API reference, to dist/docs; fails when an export has no description
@@ -79,6 +79,7 @@ bench)
 	case "${1:-}" in --record) shift; run='node bench/record.ts' ;; esac
 	case "${1:-}" in
 	panel | farm | search) name=$1; shift; exec $run "bench/$name.ts" "$@" ;;
+	gateway) shift; setup servers; exec $run bench/gateway.ts "$@" ;;
 	bridge) shift; extension; exec $run bench/bridge.ts "$@" ;;
 	proxy) shift; worker; node $build/stock.mjs; exec $run bench/proxy.ts "$@" ;;
 	*) exec $run bench/run.ts "$@" ;;

@@ -35,6 +35,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/time/rate"
 
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -52,7 +53,7 @@ type Bridge struct {
 
 	slots     chan struct{}  // sockets that are open
 	sockets   sync.WaitGroup // their handlers
-	attempts  backoff
+	attempts  loopback.Backoff
 	sessions  sessions  // calls under way, by client
 	tasks     tasks     // calls that clients do not wait for
 	instances instances // of clients with the same name
@@ -79,7 +80,7 @@ func New(opts *Options) (*Bridge, error) {
 	}
 	b.troubles.dir = b.opts.DebugDir
 	for _, o := range b.opts.Origins {
-		if !pageOrigin(o) {
+		if !loopback.PageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)
 		}
 	}
@@ -112,7 +113,7 @@ func (b *Bridge) Token() (string, error) {
 
 // Listen opens the port. It fails with [ErrPortTaken] if another process has it.
 func (b *Bridge) Listen() error {
-	listeners, err := listenLoopback(b.opts.Address)
+	listeners, err := loopback.Listen(b.opts.Address)
 	if err != nil {
 		return err
 	}
@@ -136,12 +137,12 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	failed := make(chan error, len(b.listeners)+1)
 	var serving sync.WaitGroup
 	for _, l := range b.listeners {
-		serving.Go(func() { failed <- main.Serve(capped(l)) })
+		serving.Go(func() { failed <- main.Serve(loopback.Capped(l)) })
 	}
 	if b.discovery != nil {
 		second := b.server(ctx, guarded(map[string]http.HandlerFunc{"/mcp-discovery": b.serveDiscovery}))
 		servers = append(servers, second)
-		serving.Go(func() { failed <- second.Serve(capped(b.discovery)) })
+		serving.Go(func() { failed <- second.Serve(loopback.Capped(b.discovery)) })
 	}
 	var err error
 	select {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -50,17 +51,17 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	origin, d := extensionOnly(req)
 	if d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	s, d := b.secrets()
 	if d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	// While no profile is paired, any extension may connect to read how to pair.
 	if !b.opts.Ephemeral && len(s.Clients) > 0 && !s.knowsOrigin(origin) && !b.pairing() {
-		writeDenial(w, deny(http.StatusForbidden, "this extension is not the paired one"))
+		loopback.Deny(http.StatusForbidden, "this extension is not the paired one").Write(w)
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
@@ -77,11 +78,11 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 }
 
 // secrets returns the pairings and the token. It logs why they cannot be read.
-func (b *Bridge) secrets() (*secrets, *denial) {
+func (b *Bridge) secrets() (*secrets, *loopback.Denial) {
 	s, err := b.store.load()
 	if err != nil {
 		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		return nil, deny(http.StatusInternalServerError, "the bridge cannot read its pairings")
+		return nil, loopback.Deny(http.StatusInternalServerError, "the bridge cannot read its pairings")
 	}
 	return s, nil
 }
@@ -92,7 +93,7 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	if err != nil {
 		return err
 	}
-	if !isDialled(first.Address, req) {
+	if !loopback.IsDialled(first.Address, req) {
 		return refuse(handshake.CodeWrongTarget, "the address that was dialled is not this bridge's")
 	}
 	if first.Type == "pair" {
@@ -102,7 +103,7 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	if first.Type != "hello" || first.Role != handshake.RoleExtension || who.InstallID == "" {
 		return refuse(handshake.CodeBadMessage, "Authentication required")
 	}
-	if wait := b.attempts.wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
+	if wait := b.attempts.Wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
 		return refuse(handshake.CodeTooMany, "too many wrong proofs; try again in "+wait.Round(time.Second).String())
 	}
 	key := b.key(&who)
@@ -112,7 +113,7 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	if err != nil {
 		return err
 	}
-	b.attempts.reset(origin + " " + who.InstallID)
+	b.attempts.Reset(origin + " " + who.InstallID)
 	b.serveLink(ctx, c, who)
 	return nil
 }
@@ -136,7 +137,7 @@ func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Mess
 	err := handshake.Accept(ctx, c, first, who)
 	var r *handshake.Refusal
 	if errors.As(err, &r) && r.Code == handshake.CodeBadProof && !r.Remote {
-		b.attempts.fail(who.Origin+" "+who.InstallID, time.Now())
+		b.attempts.Fail(who.Origin+" "+who.InstallID, time.Now())
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -60,7 +61,7 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 // serveLocal is the endpoint of this user's other processes. It refuses browsers.
 func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 	if d := refuseBrowser(req); d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
@@ -93,7 +94,7 @@ func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *so
 	if err != nil {
 		return err
 	}
-	if first.Role != handshake.RoleLocal || !isDialled(first.Address, req) {
+	if first.Role != handshake.RoleLocal || !loopback.IsDialled(first.Address, req) {
 		return refuse(handshake.CodeWrongTarget, "this is for local processes of the bridge's user")
 	}
 	s, err := b.store.load()

@@ -5,8 +5,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
+
+// ErrPortTaken is the error of Listen if another process has the port.
+var ErrPortTaken = loopback.ErrPortTaken
 
 // DefaultAddress is the default of Options.Address.
 const DefaultAddress = "127.0.0.1:55156"

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"strings"
 
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -19,41 +18,31 @@ func (b *Bridge) routes() http.Handler {
 	})
 }
 
-// guarded returns a handler that sets the headers of all responses, and refuses foreign
-// Host headers.
+// guarded returns the handler of some paths, for requests to this machine only.
 func guarded(routes map[string]http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	for path, serve := range routes {
 		mux.HandleFunc(path, serve)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
-		w.Header().Set("Cache-Control", "no-store")
-		if d := ownHost(req); d != nil {
-			writeDenial(w, d)
-			return
-		}
-		mux.ServeHTTP(w, req)
-	})
+	return loopback.Guard(mux)
 }
 
 // serveDiscovery answers with the addresses of the bridge (B4). Any program on this
 // machine may read them; they are not secret.
 func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
-	origin, present, d := singleHeader(req, "Origin")
-	site, fetched, d2 := singleHeader(req, "Sec-Fetch-Site")
-	switch extension := extensionOrigin.MatchString(origin); {
+	origin, present, d := loopback.SingleHeader(req, "Origin")
+	site, fetched, d2 := loopback.SingleHeader(req, "Sec-Fetch-Site")
+	switch extension := loopback.ExtensionOrigin.MatchString(origin); {
 	case d != nil:
 	case d2 != nil:
 		d = d2
 	case req.Method != http.MethodGet:
-		d = deny(http.StatusMethodNotAllowed, "want GET")
+		d = loopback.Deny(http.StatusMethodNotAllowed, "want GET")
 	case present && !extension || fetched && site != "none" && !extension:
-		d = deny(http.StatusForbidden, "pages may not look for the bridge")
+		d = loopback.Deny(http.StatusForbidden, "pages may not look for the bridge")
 	}
 	if d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -66,12 +55,12 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	if !b.rate.Allow() {
-		writeDenial(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
+		loopback.Deny(http.StatusTooManyRequests, "too many requests in a second").Write(w)
 		return
 	}
 	s, d := b.secrets()
 	if d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	page, d := mcpOnly(req, s.Token, b.approved)
@@ -80,7 +69,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	allowPage(w.Header(), page)
 	if d != nil {
-		writeDenial(w, d)
+		d.Write(w)
 		return
 	}
 	if req.Method == http.MethodOptions {
@@ -96,12 +85,12 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		var large *http.MaxBytesError
 		switch {
 		case errors.As(err, &large):
-			writeDenial(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
+			loopback.Deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB").Write(w)
 			return
 		case err != nil:
 			return // the client left
 		case socket.TooDeep(body, 64):
-			writeDenial(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
+			loopback.Deny(http.StatusBadRequest, "the message is nested too deeply").Write(w)
 			return
 		}
 		body = withTaskBody(body)
@@ -109,12 +98,4 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	defer b.instances.during(req.Header.Get("Mcp-Session-Id"))()
 	b.handler.ServeHTTP(w, req)
-}
-
-// isDialled reports whether the address that a client dialled is that of its connection.
-// If not, another process may have passed the messages on.
-func isDialled(address string, req *http.Request) bool {
-	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	// localhost means either loopback address. This process has both.
-	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())
 }

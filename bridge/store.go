@@ -3,7 +3,6 @@ package bridge
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
 // A Pairing is a browser profile that is paired with the bridge.
@@ -110,7 +110,7 @@ func (s *store) change(fn func(*secrets) error) error {
 	if s.memory != nil {
 		return errors.New("an ephemeral bridge keeps no pairings")
 	}
-	unlock, err := lock(s.path + ".lock")
+	unlock, err := loopback.Lock(s.path + ".lock")
 	if err != nil {
 		return fmt.Errorf("change pairings: %w", err)
 	}
@@ -130,45 +130,10 @@ func (s *store) change(fn func(*secrets) error) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(s.path, append(text, '\n')); err != nil {
+	if err := loopback.ReplaceFile(s.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("write pairings: %w", err)
 	}
 	return nil
-}
-
-// replaceFile replaces the file at path in one step. Only its owner may read it.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".bridge-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// lockAge is the age at which a lock file counts as left behind.
-const lockAge = 10 * time.Second
-
-// lock creates a lock file. Only one process at a time can create it.
-func lock(path string) (unlock func(), err error) {
-	for range 200 {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			return func() { _ = os.Remove(path) }, f.Close()
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if stat, err := os.Stat(path); err == nil && time.Since(stat.ModTime()) > lockAge {
-			_ = os.Remove(path)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return nil, fmt.Errorf("%s is held by another process", path)
 }
 
 // ephemeralKey returns the key that an extension proves to an ephemeral bridge:
@@ -176,10 +141,4 @@ func lock(path string) (unlock func(), err error) {
 func ephemeralKey(token string) []byte {
 	sum := sha256.Sum256([]byte("portolan-ephemeral-1\x00" + token))
 	return sum[:]
-}
-
-// equalSecrets compares in constant time. The lengths do not change the time.
-func equalSecrets(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

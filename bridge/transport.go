@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
@@ -108,7 +109,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 			Origins []string `json:"origins"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !pageOrigin(o) }))
+			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) }))
 		}
 	default:
 		return false

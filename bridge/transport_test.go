@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
 // FuzzHandleRequest sends messages of an extension to a link. A message without the tag
@@ -34,7 +36,7 @@ func FuzzHandleRequest(f *testing.F) {
 			t.Errorf("%s %s reached a call that it is not about", method, params)
 		}
 		for _, o := range l.approvedPages() {
-			if !pageOrigin(o) {
+			if !loopback.PageOrigin(o) {
 				t.Errorf("%q is approved", o)
 			}
 		}

@@ -39,14 +39,7 @@ func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 		return err
 	}
 	defer local.Close()
-	lines := make(chan string)
-	go func() { // ends with stdin or the process
-		r := bufio.NewScanner(stdin)
-		for r.Scan() {
-			lines <- r.Text()
-		}
-		close(lines)
-	}()
+	lines := linesOf(stdin)
 	who, err := local.Pair(ctx, &terminal{ctx, lines, stdout})
 	if err != nil {
 		return err
@@ -74,20 +67,38 @@ func (t *terminal) Code(who bridge.Pairing, code string) {
 func (t *terminal) Left() { fmt.Fprintln(t.out, "That attempt ended without pairing.") }
 
 func (t *terminal) Accepted(who bridge.Pairing) bool {
-	for { // lines typed before the question do not count
-		select {
-		case <-t.lines:
-			continue
-		default:
+	return confirm(t.ctx, t.lines, t.out, fmt.Sprintf("Does the side panel of %q say that the digits are right?", who.Label))
+}
+
+// linesOf reads lines until r or the process ends.
+func linesOf(r io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		scanner := bufio.NewScanner(r)
+		for scanner.Scan() {
+			lines <- scanner.Text()
 		}
-		break
+		close(lines)
+	}()
+	return lines
+}
+
+// confirm asks a question in the terminal. Only yes is a yes.
+func confirm(ctx context.Context, lines <-chan string, out io.Writer, question string) bool {
+	for waiting := true; waiting; { // lines typed before the question do not count
+		select {
+		case _, waiting = <-lines:
+		default:
+			waiting = false
+		}
 	}
-	fmt.Fprintf(t.out, "Does the side panel of %q say that the digits are right? [y/N] ", who.Label)
+	fmt.Fprintf(out, "%s [y/N] ", question)
 	select {
-	case line := <-t.lines:
+	case line := <-lines:
 		answer := strings.ToLower(strings.TrimSpace(line))
 		return answer == "y" || answer == "yes"
-	case <-t.ctx.Done():
+	case <-ctx.Done():
+		fmt.Fprintln(out)
 		return false
 	}
 }

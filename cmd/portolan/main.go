@@ -1,6 +1,6 @@
 // Command portolan is Portolan's local binary: it lists and uses the tools,
 // resources and prompts of MCP servers with the same registry as the browser, serves the demo page, runs the
-// CORS proxy and the local bridge, and checks proxies and servers.
+// CORS proxy, the local bridge and the gateway of stdio programs, and checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
@@ -17,6 +17,10 @@
 //	portolan bridge revoke INSTALL-ID
 //	portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
 //	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
+//	portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose]
+//	portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
+//	portolan gateway origins
+//	portolan gateway revoke ORIGIN
 //	portolan help [COMMAND]
 //	portolan version
 //
@@ -57,6 +61,10 @@ const usage = `usage:
   portolan bridge revoke INSTALL-ID
   portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
   portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
+  portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose]
+  portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
+  portolan gateway origins
+  portolan gateway revoke ORIGIN
   portolan help [COMMAND]
   portolan version
 
@@ -80,6 +88,7 @@ type command func(ctx context.Context, args []string, stdout, stderr io.Writer) 
 var commands = map[string]command{
 	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt,
 	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "ask": askChats, "chats": chats,
+	"gateway": gatewayCommand,
 }
 
 // An exitCode is the exit code of a program that this one ran, and becomes its own.

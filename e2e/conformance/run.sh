@@ -6,6 +6,7 @@
 #	e2e/conformance/run.sh native [COMMAND]         driver/main.go
 #	e2e/conformance/run.sh wasm [COMMAND]           driver.mjs with dist/npm/portolan.wasm
 #	e2e/conformance/run.sh chromium                 a page, through the CORS proxy
+#	e2e/conformance/run.sh server [gateway|bridge [SCENARIO…]]  the server scenarios (server.mjs)
 #
 # COMMAND is the client under test; the suite appends the server's URL to it.
 # ONLY=name runs one scenario, ONLY=auth/ those that begin so.
@@ -19,10 +20,17 @@ node="$root/node_modules/.bin/node"
 [ -x "$node" ] || node=node
 if [ $# -eq 0 ]; then
 	status=0
-	for mode in native wasm chromium; do "$0" $mode || status=1; done
+	for mode in native wasm chromium server; do "$0" $mode || status=1; done
 	exit $status
 fi
 mode=$1
+if [ "$mode" = server ]; then
+	shift
+	[ $# -eq 0 ] || exec "$node" "$here/server.mjs" "$@"
+	status=0
+	for relay in gateway bridge; do "$node" "$here/server.mjs" $relay || status=1; done
+	exit $status
+fi
 work=$(mktemp -d)
 helper=
 trap '[ -z "$helper" ] || kill $helper 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -45,7 +53,7 @@ chromium)
 	command="$node $here/inbrowser.mjs $work/socket"
 	;;
 *)
-	echo "usage: run.sh [native|wasm|chromium [COMMAND]]" >&2
+	echo "usage: run.sh [native|wasm|chromium [COMMAND]|server [gateway|bridge [SCENARIO…]]]" >&2
 	exit 2
 	;;
 esac

@@ -115,7 +115,7 @@ test('local processes are explained, and what is wrong with a configuration is s
       'is not encrypted',
       'a documentation page',
     ]
-  ) await p.panel.getByText(text).waitFor()
+  ) await p.panel.getByText(text).first().waitFor() // the command also stands in the gateway's
   assert.ok(await p.panel.getByRole('button', { name: 'Add server' }).isDisabled())
   await box(p).fill('{"mcpServers": {\n "a": }')
   await p.panel.getByText('Line 2, column').waitFor()

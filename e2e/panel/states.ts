@@ -114,7 +114,7 @@ export async function panelStates(
       await p.panel.locator('.add textarea').fill(
         '{"mcpServers":{"git":{"command":"npx","args":["-y","git-mcp"]},"demo":{"url":"http://x.example/","headers":{"Authorization":"Bearer "}},"linear":{"url":"https://mcp.linear.example/mcp","headers":{"Authorization":"Bearer ${input:key}"}}}}',
       )
-      await p.panel.locator('.entry').nth(2).waitFor()
+      await p.panel.locator('portolan-gateway form').waitFor()
       return p
     },
     edit: async (context, query) => {

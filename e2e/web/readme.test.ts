@@ -240,6 +240,14 @@ async function inShell(b: Block): Promise<string[]> {
       ], /proxy is at (http:\S+)/)
       proxy = running
       addresses['http://127.0.0.1:8788/'] = ready[1]!
+    } else if (/^dist\/bin\/portolan gateway/.test(line)) {
+      const { ready, stop } = await start(
+        'sh',
+        ['-c', `exec ${line.replace('gateway', `gateway --listen 127.0.0.1:0 --dir ${dir}`)}`],
+        /(\/s\/\S+\/mcp)[^]*Find a running gateway/,
+      )
+      lines.push(ready[1]!)
+      await stop()
     } else {
       assert.ok(['dist/bin/portolan', 'go', 'openssl'].includes(command), `${b.at}: nobody knows how to try ${command}`)
       const { stdout } = await run('sh', ['-c', line], {

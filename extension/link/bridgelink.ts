@@ -1,8 +1,9 @@
 import type { Link as LinkState } from '../messages.ts'
 import { timeout } from '../timeout.ts'
-import { Connection } from './connection.ts'
-import { connect, Refusal } from './handshake.ts'
-import { ephemeralKey, macKey, type Keys } from './keys.ts'
+import { Connection } from '../../web/pairing/connection.ts'
+import { connect, Refusal } from '../../web/pairing/handshake.ts'
+import { macKey } from '../../web/pairing/crypto.ts'
+import { ephemeralKey, type Keys } from './keys.ts'
 import { addressProblem, defaultAddress, linkProblem } from './problems.ts'
 
 /** The stored part of a pairing. The key is kept apart. */

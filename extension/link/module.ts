@@ -1,7 +1,7 @@
 import { Abi } from '../../wasm/js/host/abi.ts'
 import { run } from '../../wasm/js/host/loader.ts'
 import type { ClientClaim } from '../messages.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../../web/pairing/connection.ts'
 
 /** A call that the module has checked, or another request, whose params are the arguments. */
 interface ModuleCall {

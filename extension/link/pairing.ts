@@ -1,8 +1,8 @@
 import type { Pairing } from '../messages.ts'
 import { openTimeout, type LinkHost } from './bridgelink.ts'
-import { Connection } from './connection.ts'
-import { pair } from './handshake.ts'
-import { macKey } from './keys.ts'
+import { Connection } from '../../web/pairing/connection.ts'
+import { pair } from '../../web/pairing/handshake.ts'
+import { macKey } from '../../web/pairing/crypto.ts'
 import { addressProblem, pairingProblem } from './problems.ts'
 
 interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {

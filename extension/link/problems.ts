@@ -1,5 +1,5 @@
-import { ConnectionClosed } from './connection.ts'
-import { Refusal } from './handshake.ts'
+import { ConnectionClosed } from '../../web/pairing/connection.ts'
+import { Refusal } from '../../web/pairing/handshake.ts'
 
 export const defaultAddress = '127.0.0.1:55156'
 

@@ -151,10 +151,19 @@ var rules = []rule{
 	{
 		room: "bridge",
 		may: []string{
-			"bridge/handshake", "bridge/socket", "bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk",
+			"bridge/handshake", "bridge/loopback", "bridge/socket", "bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk",
 			"github.com/coder/websocket", "golang.org/x/time",
 		},
 		reason: "desktop clients ⇄ extension",
+	},
+	{room: "bridge/loopback", reason: "what servers on loopback addresses have in common"},
+	{
+		room: "bridge/gateway",
+		may: []string{
+			"bridge/handshake", "bridge/loopback", "bridge/socket", "github.com/modelcontextprotocol/go-sdk",
+			"github.com/coder/websocket", "golang.org/x/time",
+		},
+		reason: "stdio programs ⇄ pages",
 	},
 	{room: "bridge/handshake", noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
 	{
@@ -184,8 +193,8 @@ var rules = []rule{
 	{
 		room: "cmd/portolan",
 		may: []string{
-			"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth",
-			"registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
+			"bridge", "bridge/gateway", "bridge/loopback", "registry", "registry/client", "registry/client/nethttp",
+			"registry/convert", "registry/oauth", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
 		},
 		reason: "the one local binary",
 	},
@@ -196,6 +205,14 @@ var rules = []rule{
 			"github.com/modelcontextprotocol/go-sdk",
 		},
 		reason: "drivers of foreign test suites",
+	},
+	{
+		room: "e2e/conformance/bridge",
+		may: []string{
+			"bridge", "bridge/handshake", "bridge/rawmsg", "bridge/socket", "github.com/modelcontextprotocol/go-sdk",
+			"github.com/coder/websocket",
+		},
+		reason: "a bridge whose extension is a stdio program",
 	},
 	{room: "internal/archtest", reason: "this test"},
 	{room: "internal/build", reason: "steps of the build"},

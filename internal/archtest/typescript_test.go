@@ -52,7 +52,7 @@ var scriptRules = []scriptRule{
 		reason: "reads and writes configurations, for the panel and for apps",
 	},
 	{
-		room: "web/panel", may: []string{"web/ui", "web/config", published, "wasm/js/shared/wire.gen.ts"},
+		room: "web/panel", may: []string{"web/ui", "web/config", "web/pairing", published, "wasm/js/shared/wire.gen.ts"},
 		reason: "uses the package as an app does, and the tables that all share",
 	},
 	{
@@ -76,6 +76,7 @@ var scriptRules = []scriptRule{
 		room: "web/apps", may: []string{"web/ui", "web/panel", published},
 		reason: "an element of pages, with the words of the panel",
 	},
+	{room: "web/pairing", reason: "a browser's side of the handshake with the bridge or the gateway"},
 	{room: "web/loop", may: []string{published, entry}, reason: "uses the package as an app does"},
 	{
 		room: "web/adapters", may: []string{"web/loop/types.ts", published},
@@ -111,7 +112,7 @@ var scriptRules = []scriptRule{
 	{
 		room: "extension/link",
 		may: []string{
-			"extension/messages.ts", "extension/timeout.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts",
+			"extension/messages.ts", "extension/timeout.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts", "web/pairing",
 		},
 		reason: "runs the extension's own module",
 	},
@@ -137,7 +138,8 @@ var scriptRules = []scriptRule{
 	{
 		room: "extension/panel",
 		may: []string{
-			"extension/browser.ts", "extension/messages.ts", "extension/chats", "web/ui", "web/panel", published, entry,
+			"extension/browser.ts", "extension/messages.ts", "extension/chats", "web/ui", "web/panel", "web/pairing", published,
+			entry,
 		},
 		reason: "the extension's pages",
 	},

@@ -29,6 +29,7 @@ class Preview extends PanelPart {
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('entries')) this.plans = plansOf(this.entries, this.servers)
+    if (this.entries.some((e) => e.stdio)) void this.panel.run(() => import('./gateway.ts'))
   }
 
   protected override render(): TemplateResult {
@@ -40,6 +41,11 @@ class Preview extends PanelPart {
       this.plans.length > 50 ? html`<p class="dim">${this.t('and_more', { n: this.plans.length - 50 })}</p>` : nothing
     }
       ${
+      this.entries.some((e) => e.stdio)
+        ? html`<portolan-gateway .panel=${this.panel} .entries=${this.entries} .servers=${this.servers}></portolan-gateway>`
+        : nothing
+    }
+    ${
       this.plans.some((p) => p.entry.config)
         ? html`<footer>${
           this.panel.registry.project
@@ -72,7 +78,7 @@ class Preview extends PanelPart {
         stdio
           ? html`<p class="hint">${this.t('stdio_why')} <bdi class="mono" dir="ltr">${
             line([stdio.command, ...stdio.args].join(' '), 300)
-          }</bdi></p><p class="dim">${this.t('stdio_how')}</p>`
+          }</bdi></p>`
           : nothing
       }${this.lints(entry.lints)}</li>`
     }

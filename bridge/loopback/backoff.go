@@ -1,13 +1,13 @@
-package bridge
+package loopback
 
 import (
 	"sync"
 	"time"
 )
 
-// A backoff delays clients whose proofs failed several times in a row. The zero value
+// A Backoff delays clients whose proofs failed several times in a row. The zero value
 // is ready.
-type backoff struct {
+type Backoff struct {
 	mu     sync.Mutex
 	failed map[string]failures
 }
@@ -23,23 +23,23 @@ const (
 	maxKept      = 1000 // names; further names share one count
 )
 
-// wait returns how long name has to wait.
-func (b *backoff) wait(name string, now time.Time) time.Duration {
+// Wait returns how long name has to wait.
+func (b *Backoff) Wait(name string, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(0, b.failed[b.bucket(name)].until.Sub(now))
 }
 
 // bucket returns the key under which the failures of name are counted.
-func (b *backoff) bucket(name string) string {
+func (b *Backoff) bucket(name string) string {
 	if _, known := b.failed[name]; !known && len(b.failed) >= maxKept {
 		return ""
 	}
 	return name
 }
 
-// fail counts a failure of name.
-func (b *backoff) fail(name string, now time.Time) {
+// Fail counts a failure of name.
+func (b *Backoff) Fail(name string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failed == nil {
@@ -60,8 +60,8 @@ func (b *backoff) fail(name string, now time.Time) {
 	b.failed[name] = f
 }
 
-// reset forgets the failures of name.
-func (b *backoff) reset(name string) {
+// Reset forgets the failures of name.
+func (b *Backoff) Reset(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.failed, name)

@@ -1,4 +1,4 @@
-package bridge
+package loopback
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// ErrPortTaken is the error of Listen if another process has the port.
+// ErrPortTaken is the error of [Listen] if another process has the port.
 var ErrPortTaken = errors.New("the port is taken")
 
-// listenLoopback listens on 127.0.0.1 and ::1 at the port of address. A machine
+// Listen listens on 127.0.0.1 and ::1 at the port of address. A machine
 // without IPv6 has the first only.
-func listenLoopback(address string) ([]net.Listener, error) {
+func Listen(address string) ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -49,7 +49,6 @@ func portError(address string, err error) error {
 // use up the file descriptors of this process.
 const maxSockets = 128
 
-// A cappedListener accepts no connection while maxSockets are open.
 type cappedListener struct {
 	net.Listener
 	slots chan struct{}
@@ -57,7 +56,8 @@ type cappedListener struct {
 	end   func() // closes done, once
 }
 
-func capped(l net.Listener) net.Listener {
+// Capped returns a listener that accepts no connection while maxSockets are open.
+func Capped(l net.Listener) net.Listener {
 	done := make(chan struct{})
 	return &cappedListener{l, make(chan struct{}, maxSockets), done, sync.OnceFunc(func() { close(done) })}
 }

@@ -1,5 +1,5 @@
-/** The extension's side of bridge/handshake/doc.go: pairing once, and the proof on every connection. */
-import { digest, mac, macIs, macKey, utf8, type Bytes } from './keys.ts'
+/** The browser's side of bridge/handshake/doc.go: pairing once, and the proof on every connection. */
+import { digest, mac, macIs, macKey, utf8, type Bytes } from './crypto.ts'
 
 const size = 32
 const random = (): Bytes => crypto.getRandomValues(new Uint8Array(size))

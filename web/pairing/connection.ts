@@ -1,4 +1,4 @@
-import type { Pipe } from './handshake.ts'
+import type { Pipe } from '../../web/pairing/handshake.ts'
 
 /** The largest message of either side, in bytes. */
 const largestMessage = 2 << 20

@@ -1,0 +1,247 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Server is a configured program.
+type Server struct {
+	Name    string // letters, digits, "_", "." and "-"; part of the path
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string // working directory; the gateway's if empty
+	Shared  bool   // one process for all clients
+}
+
+// The bounds of a configuration.
+const (
+	maxConfig  = 1 << 20
+	maxServers = 200
+)
+
+// ReadConfig reads the stdio servers of an mcp.json of any client. notes say which of its
+// servers are left out, and why.
+func ReadConfig(path string) (servers []Server, notes []string, err error) {
+	stat, err := os.Stat(path)
+	if err == nil && stat.Size() > maxConfig {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	servers, notes, err = parseConfig(text, filepath.Dir(path))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return servers, notes, nil
+}
+
+type written struct {
+	Command     json.RawMessage   `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Environment map[string]string `json:"environment"`
+	Cwd         string            `json:"cwd"`
+	URL         json.RawMessage   `json:"url"`
+	ServerURL   json.RawMessage   `json:"serverUrl"`
+	HTTPURL     json.RawMessage   `json:"httpUrl"`
+	Disabled    bool              `json:"disabled"`
+	Enabled     *bool             `json:"enabled"`
+	Shared      bool              `json:"shared"`
+}
+
+func parseConfig(text []byte, dir string) (servers []Server, notes []string, err error) {
+	// The keys of Claude, Cursor and others, of VS Code, of Zed, and of opencode.
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(plainJSON(text), &file); err != nil {
+		return nil, nil, fmt.Errorf("not JSON: %w", err)
+	}
+	entries := map[string]json.RawMessage{}
+	for _, key := range []string{"mcpServers", "servers", "context_servers", "mcp"} {
+		if file[key] != nil && json.Unmarshal(file[key], &entries) == nil && len(entries) > 0 {
+			break
+		}
+	}
+	if inner := entries["servers"]; inner != nil { // VS Code's settings.json: {"mcp":{"servers":{}}}
+		clear(entries)
+		_ = json.Unmarshal(inner, &entries)
+	}
+	if len(entries) > maxServers {
+		return nil, nil, fmt.Errorf("more than %d servers", maxServers)
+	}
+	taken := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		s, why := readServer(entries[name], dir)
+		if why != "" {
+			notes = append(notes, fmt.Sprintf("%s: left out, because %s", name, why))
+			continue
+		}
+		s.Name = freeName(name, taken)
+		if s.Name != name {
+			notes = append(notes, fmt.Sprintf("%s: its path is /s/%s/mcp", name, s.Name))
+		}
+		servers = append(servers, s)
+	}
+	return servers, notes, nil
+}
+
+// readServer reads one entry. why is the reason to leave it out.
+func readServer(raw json.RawMessage, dir string) (s Server, why string) {
+	var w written
+	if json.Unmarshal(raw, &w) != nil {
+		return s, "its members have types that no client writes"
+	}
+	if w.Disabled || w.Enabled != nil && !*w.Enabled {
+		return s, "it is switched off"
+	}
+	if w.URL != nil || w.ServerURL != nil || w.HTTPURL != nil {
+		return s, "pages reach a URL without the gateway"
+	}
+	var line []string
+	if json.Unmarshal(w.Command, &line) != nil {
+		line = []string{""}
+		_ = json.Unmarshal(w.Command, &line[0])
+	}
+	if len(line) == 0 || line[0] == "" {
+		return s, "it has no command"
+	}
+	s = Server{Command: line[0], Args: append(line[1:], w.Args...), Env: map[string]string{}, Dir: w.Cwd, Shared: w.Shared}
+	maps.Copy(s.Env, w.Environment)
+	maps.Copy(s.Env, w.Env)
+	fill := func(text *string) {
+		filled, missing := expand(*text)
+		if *text = filled; missing != "" && why == "" {
+			why = missing + " has no value"
+		}
+	}
+	fill(&s.Command)
+	for i := range s.Args {
+		fill(&s.Args[i])
+	}
+	for name, value := range s.Env {
+		fill(&value)
+		s.Env[name] = value
+	}
+	fill(&s.Dir)
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
+		s.Dir = filepath.Join(dir, s.Dir)
+	}
+	if hasNUL(s) {
+		why = "a value has a zero byte"
+	}
+	return s, why
+}
+
+func hasNUL(s Server) bool {
+	all := append([]string{s.Command, s.Dir}, s.Args...)
+	for name, value := range s.Env {
+		all = append(all, name, value)
+		if name == "" || strings.Contains(name, "=") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(all, func(text string) bool { return strings.ContainsRune(text, 0) })
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// freeName writes a name as a part of a path that no other server has.
+func freeName(name string, taken map[string]bool) string {
+	base := strings.Trim(notInNames.ReplaceAllString(name, "-"), "-.")
+	base = base[:min(len(base), 64)]
+	if base == "" {
+		base = "server"
+	}
+	free := base
+	for i := 2; taken[free]; i++ {
+		free = fmt.Sprintf("%s-%d", base, i)
+	}
+	taken[free] = true
+	return free
+}
+
+// CommandServer returns the server of one command line, with a name made of its words:
+// npx -y @modelcontextprotocol/server-filesystem DIR is "filesystem".
+func CommandServer(line []string) Server {
+	name := filepath.Base(line[0])
+	if strings.HasPrefix(name, "npx") || name == "uvx" || name == "bunx" || name == "pnpx" || name == "node" ||
+		strings.HasPrefix(name, "python") {
+		for _, arg := range line[1:] {
+			if !strings.HasPrefix(arg, "-") {
+				name = arg
+				break
+			}
+		}
+	}
+	name = strings.TrimRight(name, "/")
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if at := strings.LastIndex(name, "@"); at > 0 {
+		name = name[:at]
+	}
+	for _, end := range []string{".js", ".mjs", ".py", ".exe"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	for _, word := range []string{"mcp-server-", "server-", "mcp-"} {
+		if rest := strings.TrimPrefix(name, word); rest != "" {
+			name = rest
+		}
+	}
+	return Server{Name: freeName(name, map[string]bool{}), Command: line[0], Args: line[1:]}
+}
+
+// plainJSON removes comments and commas before a closing bracket, which the files of some
+// clients have.
+func plainJSON(text []byte) []byte {
+	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+	out := make([]byte, 0, len(text))
+	comma := -1 // index in out of a comma with nothing behind it yet
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			from := i
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			out, comma = append(out, text[from:min(i+1, len(text))]...), -1
+		case c == '/' && i+1 < len(text) && text[i+1] == '/':
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+			out = append(out, '\n')
+		case c == '/' && i+1 < len(text) && text[i+1] == '*':
+			end := strings.Index(string(text[i+2:]), "*/")
+			if end < 0 {
+				return out
+			}
+			i += end + 3
+			out = append(out, ' ')
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
+			out = append(out, c)
+		default:
+			if (c == '}' || c == ']') && comma >= 0 {
+				out[comma] = ' '
+			}
+			if comma = -1; c == ',' {
+				comma = len(out)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadConfig(t *testing.T) {
+	t.Setenv("GATEWAY_TEST_NAME", "value")
+	dir := t.TempDir()
+	for _, row := range []struct {
+		name, text string
+		want       []Server
+		notes      []string
+	}{
+		{
+			"Claude, with comments", `{ // servers
+			"mcpServers": { "files": {"command":"npx","args":["-y","a//b","/* no comment */"],"env":{"KEY":"${GATEWAY_TEST_NAME}"},}, /* more */
+			"remote": {"url":"https://x.example/mcp"} } }`,
+			[]Server{{Name: "files", Command: "npx", Args: []string{"-y", "a//b", "/* no comment */"}, Env: map[string]string{"KEY": "value"}}},
+			[]string{"remote: left out, because pages reach a URL without the gateway"},
+		},
+		{
+			"VS Code", `{"servers":{"a b":{"type":"stdio","command":"x","cwd":"sub","shared":true},"a-b":{"command":"${env:GATEWAY_TEST_NAME}"}},"inputs":[]}`,
+			[]Server{
+				{Name: "a-b", Command: "x", Env: map[string]string{}, Dir: filepath.Join(dir, "sub"), Shared: true},
+				{Name: "a-b-2", Command: "value", Env: map[string]string{}},
+			},
+			[]string{"a b: its path is /s/a-b/mcp", "a-b: its path is /s/a-b-2/mcp"},
+		},
+		{
+			"VS Code's settings, opencode", `{"mcp":{"servers":{"a":{"command":["x","y"],"args":["z"]}}}}`,
+			[]Server{{Name: "a", Command: "x", Args: []string{"y", "z"}, Env: map[string]string{}}}, nil,
+		},
+		{
+			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
+			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]}}}`,
+			nil,
+			[]string{
+				"a: left out, because ${input:key} has no value", "b: left out, because it is switched off", "c: left out, because it has no command",
+				"d: left out, because its members have types that no client writes", "e: left out, because a value has a zero byte",
+				"f: left out, because ${NO_SUCH_VARIABLE} has no value",
+			},
+		},
+	} {
+		path := filepath.Join(dir, "mcp.json")
+		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, notes, err := ReadConfig(path)
+		if err != nil {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		for i := range got {
+			if len(got[i].Args) == 0 {
+				got[i].Args = nil
+			}
+		}
+		if d := cmp.Diff(row.want, got) + cmp.Diff(row.notes, notes); d != "" {
+			t.Errorf("%s: %s", row.name, d)
+		}
+	}
+	for _, text := range []string{"", "{", `{"mcpServers":`, "[]", `{"mcpServers":{"a":/*`} {
+		if _, _, err := parseConfig([]byte(text), dir); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+	if _, _, err := ReadConfig(filepath.Join(dir, "none")); err == nil {
+		t.Error("a missing file was read")
+	}
+}
+
+func TestCommandName(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y @modelcontextprotocol/server-filesystem DIR": "filesystem", "uvx mcp-server-git@1.2": "git", "/usr/bin/thing --x": "thing",
+		"node dist/index.js": "index", "mcp-server": "server", "python3 -m mcp_thing": "mcp_thing", "./my server": "my",
+	} {
+		if got := CommandServer(strings.Fields(line)).Name; got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// FuzzParse reads foreign messages. What is edited stays one valid line.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":"\u0041"}}}`))
+	f.Add([]byte("{\n\"jsonrpc\" : \"2.0\",\"i\\u0064\":\"a\",\"result\":[]}"))
+	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":-1.5e3}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := parse(text)
+		if err != nil {
+			return
+		}
+		line := m.edited(edit{m.id, []byte(`"an id"`)}, edit{m.token, []byte("7")}, edit{m.cancels, []byte("8")}, edit{m.subscription, []byte("9")})
+		again, err := parse(line)
+		if err != nil || strings.ContainsAny(string(line), "\r\n") {
+			t.Fatalf("%q became %q: %v", text, line, err)
+		}
+		if m.id.there() && string(again.id.in(again.text)) != `"an id"` || m.token.there() && string(again.token.in(again.text)) != "7" ||
+			again.method != m.method || again.isResponse() != m.isResponse() {
+			t.Fatalf("%q became %q", text, line)
+		}
+	})
+}
+
+// FuzzConfig reads foreign configurations.
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte(`{"mcpServers":{"a":{"command":"x"}}} // end`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		servers, _, _ := parseConfig(text, "/")
+		taken := map[string]bool{}
+		for _, s := range servers {
+			if s.Name == "" || notInNames.MatchString(s.Name) || taken[s.Name] || s.Command == "" {
+				t.Fatalf("%q: %+v", text, s)
+			}
+			taken[s.Name] = true
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// modern is the first protocol version without sessions.
+const modern = "2026-07-28"
+
+// olderVersions are those in which the client sends initialize.
+var olderVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// unsupported is the answer to requests of 2026-07-28 if the program speaks older versions
+// only. The client sends initialize then.
+func unsupported() *fault {
+	return &fault{
+		Code: codeUnsupportedVersion, Message: "the program speaks older protocol versions only: send initialize",
+		Data: map[string]any{"supported": olderVersions, "requested": modern},
+	}
+}
+
+const discoverRequest = `{"jsonrpc":"2.0","id":0,"method":"server/discover","params":{"_meta":{` +
+	`"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{},` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"portolan-gateway","version":"1"}}}}`
+
+// probeTime is how long the answer to server/discover may take once the program runs. Old
+// programs may never answer what they do not know.
+const probeTime = 30 * time.Second
+
+// discover asks the program whether it speaks 2026-07-28. It returns when that is known,
+// or ctx ends. An answer that comes later still counts.
+func (p *program) discover(ctx context.Context) {
+	p.mu.Lock()
+	probe := p.probe
+	if probe == nil {
+		probe = make(chan struct{})
+		p.probe = probe
+	}
+	first := p.probe == probe && p.since.IsZero()
+	p.mu.Unlock()
+	if first {
+		m, _ := parse([]byte(discoverRequest))
+		c := &call{method: m.method, result: func(answer *message) {
+			p.entry.era.CompareAndSwap(eraUnknown, eraOf(answer))
+			close(probe)
+		}}
+		if p.begin(c, m) != nil {
+			return
+		}
+	}
+	timer := time.NewTimer(probeTime)
+	defer timer.Stop()
+	select {
+	case <-probe:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// eraOf reads the answer to server/discover. A program that ended instead is an older one:
+// some end when the first message is not initialize.
+func eraOf(answer *message) int32 {
+	var result struct {
+		Versions []string `json:"supportedVersions"`
+	}
+	if answer != nil && answer.result.there() && json.Unmarshal(answer.result.in(answer.text), &result) == nil &&
+		slices.ContainsFunc(result.Versions, func(v string) bool { return v >= modern }) {
+		return eraModern
+	}
+	return eraLegacy
+}
+
+// isProbing reports whether the program has been asked for its era, and nothing else.
+func (p *program) isProbing() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.calls) != 1 {
+		return false
+	}
+	for _, c := range p.calls {
+		return c.result != nil
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"os"
+	"regexp"
+	"strings"
+)
+
+// inherited are the variables of the gateway's own environment that programs get: those
+// without which they cannot find programs and folders. All others stay here, because they
+// may be secrets.
+var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP " +
+	"SystemRoot SystemDrive ComSpec PATHEXT WINDIR USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA " +
+	"ProgramData ProgramFiles ProgramFiles(x86) USERNAME PROCESSOR_ARCHITECTURE NUMBER_OF_PROCESSORS")
+
+// environ returns the environment of a program.
+func environ(configured map[string]string) []string {
+	var out []string
+	for _, name := range inherited {
+		if value, ok := os.LookupEnv(name); ok {
+			if _, set := configured[name]; !set {
+				out = append(out, name+"="+value)
+			}
+		}
+	}
+	for name, value := range configured {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+// variable matches ${NAME}, ${NAME:-default}, ${env:NAME} and ${input:id}, as MCP clients
+// write them.
+var variable = regexp.MustCompile(`\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]{0,99}?)(?::-([^}]*))?\}`)
+
+// expand fills in variables of the gateway's environment. missing is the first one that
+// cannot be filled in.
+func expand(text string) (out, missing string) {
+	out = variable.ReplaceAllStringFunc(text, func(match string) string {
+		m := variable.FindStringSubmatch(match)
+		if m[1] != "input:" {
+			if value, ok := os.LookupEnv(m[2]); ok {
+				return value
+			}
+			if strings.Contains(match, ":-") {
+				return m[3]
+			}
+		}
+		if missing == "" {
+			missing = match
+		}
+		return match
+	})
+	return out, missing
+}
+
+var secretFlag = regexp.MustCompile(`(?i)^--?[\w-]*(?:key|token|secret|password|passwd|auth|credential)[\w-]*(?:=(.*))?$`)
+
+// secretsOf returns the configured values that may be secrets.
+func secretsOf(s Server) []string {
+	var all []string
+	add := func(value string) {
+		if len(value) >= 6 {
+			all = append(all, value)
+		}
+	}
+	for _, value := range s.Env {
+		add(value)
+	}
+	for i, arg := range s.Args {
+		if m := secretFlag.FindStringSubmatch(arg); m != nil {
+			add(m[1])
+			if m[1] == "" && i+1 < len(s.Args) {
+				add(s.Args[i+1])
+			}
+		}
+	}
+	return all
+}
+
+// redact hides secrets in a text of a program.
+func redact(text string, secrets []string) string {
+	for _, secret := range secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	return text
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestGatewayUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	config := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(config, []byte(`{"mcpServers":{"a":{"url":"https://x.example"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{}, 2, "there is no .mcp.json, mcp.json"},
+		{[]string{"--"}, 2, "want a command behind --"},
+		{[]string{"--listen", "0.0.0.0:1", "--", "x"}, 2, "not a loopback address"},
+		{[]string{"--idle", "0", "--", "x"}, 2, "--idle"},
+		{[]string{"--config", "x", "--", "x"}, 2, "want --config, or a command"},
+		{[]string{"extra"}, 2, `unexpected "extra"`},
+		{[]string{"--config", "none.json"}, 1, "read none.json"},
+		{[]string{"--config", config}, 1, "has no server with a command"},
+		{[]string{"--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "evil", "--", "x"}, 2, `--allow: "evil" is not an origin`},
+		{[]string{"revoke"}, 2, "want one origin"},
+		{[]string{"revoke", "https://a.example", "--dir", t.TempDir()}, 1, "https://a.example was not paired"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(context.Background(), append([]string{"gateway"}, row.args...), &out, &errs)
+		if code != row.code || !strings.Contains(errs.String(), row.want) {
+			t.Errorf("%v: exit code %d, %s", row.args, code, errs.String())
+		}
+	}
+}
+
+// TestGatewayCommand runs the command with the file that is there, and ends it: by the
+// system, in the terminal, and with the terminal.
+func TestGatewayCommand(t *testing.T) {
+	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(end.String(), func(t *testing.T) { testGatewayCommand(t, end) })
+	}
+}
+
+func testGatewayCommand(t *testing.T, end os.Signal) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	config := `{"mcpServers":{"bridge":{"command":"` + path + `","args":["bridge","--stdio","--listen","127.0.0.1:0","--discovery","-","--dir","` + dir + `"]},
+		"remote":{"url":"https://x.example"}}} // a comment`
+	if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", dir, "--allow", "https://app.example", "--verbose")
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	var url, token string
+	for lines.Scan() && !strings.Contains(lines.Text(), "Find a running gateway") {
+		if name, at, ok := strings.Cut(strings.TrimSpace(lines.Text()), "  "); ok && name == "bridge" {
+			url = at
+		}
+		if _, at, ok := strings.Cut(lines.Text(), "for this run: "); ok {
+			token = at
+		}
+	}
+	req, err := http.NewRequest("POST", url, strings.NewReader(initialize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	if err != nil || res.StatusCode != 200 || res.Header.Get("Mcp-Session-Id") == "" {
+		t.Fatalf("%v %v", res, err)
+	}
+	res.Body.Close()
+	if err := cmd.Process.Signal(end); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	for _, want := range []string{"remote: left out", "bridge: The bridge is at", "a program was started", "a program ended"} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("stderr lacks %q: %s", want, errs.String())
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Command bridge runs a local bridge whose paired extension is a stdio program: go-sdk's
+// server for the official conformance suite. It prints the bridge's URL and token.
+//
+//	bridge PROGRAM ADDRESS ORIGIN
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: bridge PROGRAM ADDRESS ORIGIN")
+		os.Exit(2)
+	}
+	if err := run(ctx, os.Args[1], os.Args[2], os.Args[3]); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "bridge:", err)
+		os.Exit(1)
+	}
+}
+
+const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
+
+func run(ctx context.Context, program, address, page string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// The suite's pages send a local origin.
+	b, err := bridge.New(&bridge.Options{Address: address, Discovery: "-", Ephemeral: true, Origins: []string{page}})
+	if err != nil {
+		return err
+	}
+	if err := b.Listen(); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(ctx) }()
+	token, err := b.Token()
+	if err != nil {
+		return err
+	}
+	ws, _, err := websocket.Dial(ctx, "ws://"+b.Addr()+"/extension", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+	if err != nil {
+		return err
+	}
+	c := socket.New(ws, nil, socket.Limits{})
+	key := sha256.Sum256([]byte("portolan-ephemeral-1\x00" + token))
+	err = handshake.Connect(ctx, c, handshake.Client{
+		Role: handshake.RoleExtension, InstallID: "conformance", Origin: origin, Address: b.Addr(), Key: key[:],
+	})
+	if err != nil {
+		return err
+	}
+	server, err := (&mcp.CommandTransport{Command: exec.CommandContext(ctx, program)}).Connect(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s/mcp %s\n", b.Addr(), token)
+	e := &extension{}
+	go e.pump(ctx, c, server, e.called)
+	e.pump(ctx, server, c, e.marked)
+	cancel()
+	return <-served
+}
+
+// An extension marks messages of the program with the call that they belong to, as the
+// real one does. The suite makes one call at a time.
+type extension struct {
+	mu   sync.Mutex
+	call json.RawMessage
+}
+
+// pump passes messages on until one side ends.
+func (e *extension) pump(ctx context.Context, from, to mcp.Connection, change func(*jsonrpc.Request)) {
+	for {
+		m, err := from.Read(ctx)
+		if err != nil {
+			return
+		}
+		if req, ok := m.(*jsonrpc.Request); ok {
+			change(req)
+		}
+		if to.Write(ctx, m) != nil {
+			return
+		}
+	}
+}
+
+func (e *extension) called(req *jsonrpc.Request) {
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(req.Params, &p) == nil && p.Meta[rawmsg.MetaCall] != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.call = p.Meta[rawmsg.MetaCall]
+	}
+}
+
+func (e *extension) marked(req *jsonrpc.Request) {
+	if req.Method != "elicitation/create" && req.Method != "notifications/message" {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var params map[string]json.RawMessage
+	if json.Unmarshal(req.Params, &params) == nil {
+		params["_meta"] = json.RawMessage(`{"` + rawmsg.MetaCall + `":` + string(e.call) + `}`)
+		req.Params, _ = json.Marshal(params)
+	}
+}

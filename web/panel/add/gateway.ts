@@ -1,0 +1,161 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
+import type { Entry } from '../../config/types.ts'
+import { caretAfter, digitsOf, grouped } from '../../pairing/digits.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { copy } from '../../ui/save.ts'
+import { line } from '../../ui/text.ts'
+import { PanelPart } from '../context.ts'
+import { commandOf, GatewayFault, pairWithGateway, type GatewayServer } from './gateway-link.ts'
+import { carryOut, plansOf } from './plan.ts'
+
+const defaultAddress = '127.0.0.1:55157'
+
+/** Says how local programs become servers of this page: the command to run, then the pairing with the gateway. */
+class Gateway extends PanelPart {
+  static override properties = reactive('entries', 'servers', 'step', 'fault', 'short')
+  static override initial = { step: 'idle', fault: '', short: false }
+  declare entries: readonly Entry[]
+  declare servers: Snapshot['servers']
+  declare private step: 'idle' | 'looking' | 'digits' | 'terminal'
+  declare private fault: string
+  declare private short: boolean
+  private readonly id_ = freshId()
+  private address = defaultAddress
+  private digits = ''
+  private typed: ((digits: string) => void) | undefined
+  private attempt: AbortController | undefined
+  private moved = false
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.attempt?.abort()
+  }
+
+  protected override updated(): void {
+    if (!this.moved) return
+    this.moved = false
+    this.querySelector<HTMLElement>('[data-next]')?.focus()
+  }
+
+  protected override render(): TemplateResult {
+    const { command, save } = commandOf(this.entries)
+    return html`<section class="entry">
+      <p>${this.t('gateway_run')}</p>
+      <div class="row"><code class="mono grow" dir="ltr">${command}</code>
+        <button type="button" class="small" @click=${() => copy(this.panel, command)}>${this.t('copy')}</button></div>
+      ${save ? html`<p class="dim">${this.t('gateway_save')}</p>` : nothing}
+      ${
+      this.step === 'digits'
+        ? this.ask()
+        : this.step === 'idle'
+        ? this.begin()
+        : html`<p role="status">${
+          this.t(this.step === 'looking' ? 'gateway_looking' : 'gateway_yes', { address: this.address })
+        }</p>${this.cancel()}`
+    }
+    </section>`
+  }
+
+  private begin(): TemplateResult {
+    const id = `${this.id_}-address`
+    return html`<div role="alert">${this.fault ? html`<p class="hint bad">${this.fault}</p>` : nothing}</div>
+      <form class="row" @submit=${this.find}><button data-next>${this.t('gateway_find')}</button></form>
+      <details ?open=${this.address !== defaultAddress}><summary>${
+      this.t('advanced')
+    }</summary><div class="field"><label for=${id}>${
+      this.t('gateway_address')
+    }</label><input id=${id} dir="ltr" maxlength="100" spellcheck="false" autocomplete="off" .value=${this.address} @input=${(
+      e: Event,
+    ) => (this.address = (e.target as HTMLInputElement).value.trim())}></div></details>`
+  }
+
+  private ask(): TemplateResult {
+    const id = this.id_
+    return html`<form class="entries" novalidate @submit=${this.check}>
+      <div class="field"><label for="${id}-digits">${this.t('gateway_digits')}</label>
+        <input id="${id}-digits" class="mono" data-next dir="ltr" inputmode="numeric" autocomplete="one-time-code" size="7"
+          spellcheck="false" placeholder="123 456" aria-invalid=${this.short} aria-describedby="${id}-fault"
+          @input=${this.group}></div>
+      <div id="${id}-fault" role="alert">${
+      this.short ? html`<p class="hint bad">${this.t('gateway_six')}</p>` : nothing
+    }</div>
+      <div class="row"><button class="primary">${this.t('gateway_check')}</button>${this.cancel()}</div>
+    </form>`
+  }
+
+  private cancel(): TemplateResult {
+    return html`<button type="button" data-next=${this.step === 'digits' ? nothing : ''} @click=${() =>
+      this.attempt?.abort()}>${this.t('cancel')}</button>`
+  }
+
+  private go(step: Gateway['step']): void {
+    this.moved = !!this.focused
+    this.step = step
+  }
+
+  /** Groups what was typed, with the caret behind the same digit. */
+  private readonly group = (event: Event): void => {
+    const input = event.target as HTMLInputElement
+    const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length
+    this.digits = digitsOf(input.value)
+    this.short = false
+    input.value = grouped(this.digits)
+    input.setSelectionRange(caretAfter(before), caretAfter(before))
+  }
+
+  private readonly check = (event: Event): void => {
+    event.preventDefault()
+    this.short = this.digits.length < 6
+    if (this.short) this.querySelector<HTMLElement>('[data-next]')!.focus()
+    else this.typed?.(this.digits)
+  }
+
+  private readonly find = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const attempt = this.attempt = new AbortController()
+    this.digits = this.fault = ''
+    this.go('looking')
+    try {
+      const { token, servers } = await pairWithGateway(this.address, {
+        digits: () => {
+          this.go('digits')
+          return new Promise((resolve) => (this.typed = resolve))
+        },
+        confirmed: () => this.go('terminal'),
+      }, attempt.signal)
+      await this.panel.run(() => this.add(token, servers))
+    } catch (e) {
+      if (!attempt.signal.aborted) this.fault = this.words(e)
+    } finally {
+      this.go('idle')
+    }
+  }
+
+  private words(e: unknown): string {
+    const { code, message } = e as GatewayFault
+    const address = line(this.address, 100)
+    if (!(e instanceof GatewayFault)) return this.t('gateway_strange', { address })
+    return this.t(`gateway_${code}`, code === 'refused' ? { reason: line(message, 300) } : { address })
+  }
+
+  private async add(token: string, servers: readonly GatewayServer[]): Promise<void> {
+    const entries = servers.map(({ name, url }): Entry => ({
+      name,
+      config: { url, headers: { Authorization: `Bearer ${token}` }, proxy: false },
+      secrets: [],
+      inputs: [],
+      lints: [],
+    }))
+    // A server that is here already gets the new token.
+    const plans = plansOf(entries, this.servers).map((plan) => ({
+      ...plan,
+      keep: true,
+      clash: plan.clash === 'skip' ? 'overwrite' as const : plan.clash,
+    }))
+    const names = await carryOut(this.panel.registry, plans)
+    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
+  }
+}
+
+define('portolan-gateway', Gateway)
