@@ -9,7 +9,7 @@ import { others, plain, right, Sites, token, type On } from './site.ts'
 // The sites that are data only: one row of scenarios for each of them.
 
 const sites = new Sites()
-/** The waits for a quiet text are shorter, because four of the pages show no mark of a complete answer. */
+/** The waits for a quiet text are shorter, because three of the pages show no mark of a complete answer. */
 const times = { quietGone: 700, quietUnseen: 900, response: 1500 }
 
 const troubles: { name: string; on: Partial<On>; mark?: string; code: FailureCode }[] = [

@@ -117,7 +117,7 @@ var scriptRules = []scriptRule{
 		reason: "runs the extension's own module",
 	},
 	{
-		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts", "extension/tools/results.ts"},
+		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"},
 		reason: "admits calls",
 	},
 	{
