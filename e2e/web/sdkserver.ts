@@ -19,13 +19,15 @@ const schema = { type: 'object', properties: {} } as const
  */
 export async function sdkServer(
   tools: unknown[] = [],
-  { cors = true, before = async () => {}, instructions, results = {} }: {
+  { cors = true, before = async () => {}, instructions, results = {}, card }: {
     cors?: boolean
     before?: () => Promise<unknown>
     /** Is called for each session. */
     instructions?: () => string
     /** The results of tools, by name. */
     results?: Record<string, { content: object[]; structuredContent?: object; isError?: boolean }>
+    /** The server card at /.well-known/mcp/server-card.json. */
+    card?: object
   } = {},
 ): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
@@ -99,6 +101,8 @@ export async function sdkServer(
       res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
     }
     if (req.method === 'OPTIONS') return void res.writeHead(cors ? 204 : 405).end()
+    if (card && req.url === '/.well-known/mcp/server-card.json')
+      return void res.writeHead(200, { 'content-type': 'application/mcp-server-card+json' }).end(JSON.stringify(card))
     await before()
     headers.push({ authorization: req.headers.authorization })
     const chunks: Buffer[] = []

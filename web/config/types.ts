@@ -156,6 +156,7 @@ export interface Lint {
     | 'invalid_header_value'
     | 'localhost_from_public'
     | 'no_url'
+    | 'other_host'
     | 'path_is_docs'
     | 'path_looks_like_homepage'
     | 'placeholder_left'

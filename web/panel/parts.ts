@@ -1,5 +1,6 @@
 // Everything that the lists of servers and tools do not need. It is loaded at first use.
 import './activity/view.ts'
+import './add/look-view.ts'
 import './add/preview.ts'
 import './catalogue/view.ts'
 import './export/dialog.ts'

@@ -3,20 +3,23 @@ import { PanelPart } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import type { Reading } from '../../config/types.ts'
+import type { Entry, Reading } from '../../config/types.ts'
 
 /** The box in which people paste anything that describes a server. */
 class AddBox extends PanelPart {
-  static override properties = reactive('servers', 'text')
+  static override properties = reactive('servers', 'text', 'looked')
   static override initial = { text: '' }
   declare servers: Snapshot['servers']
   declare private text: string
+  /** What a look at the domain in the box has found. */
+  declare private looked: readonly Entry[] | undefined
   private readonly id_ = freshId()
   private reading: Reading = { kind: 'empty', entries: [] }
   private read: typeof import('../parts.ts').readConfig | undefined
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('text')) return
+    this.looked = undefined
     if (this.read || !this.text) this.reading = this.read?.(this.text, { page: location.href }) ?? this.reading
     else this.prepare()
   }
@@ -48,7 +51,10 @@ class AddBox extends PanelPart {
       <div role="status">${this.found(reading)}</div>
       ${
       reading.entries.length
-        ? html`<portolan-preview .panel=${this.panel} .entries=${reading.entries} .servers=${this.servers}
+        ? html`<portolan-look .panel=${this.panel} .reading=${reading} @looked=${(
+          { detail }: CustomEvent<readonly Entry[]>,
+        ) => (this.looked = detail)}></portolan-look>
+        <portolan-preview .panel=${this.panel} .entries=${this.looked ?? reading.entries} .servers=${this.servers}
           @added=${() => (this
           .text = '')}></portolan-preview>`
         : nothing

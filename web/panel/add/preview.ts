@@ -105,7 +105,7 @@ class Preview extends PanelPart {
         : nothing
     }
       </div>
-      <ul class="facts"><li><bdi dir="ltr">${line(hostOf(url), 100)}</bdi></li>
+      <ul class="facts"><li>${this.host(entry, line(hostOf(url), 100))}</li>
         <li>${
       this.t(config.transport === 'sse' ? 'transport_sse' : config.transport ? 'transport_http' : 'transport_auto')
     }</li>
@@ -141,6 +141,12 @@ class Preview extends PanelPart {
     }
       ${this.lints(entry.lints)}
     </li>`
+  }
+
+  /** The host of a server, in bold if it is not the one that the person gave. */
+  private host({ lints }: Entry, host: string): TemplateResult {
+    const name = html`<bdi dir="ltr">${host}</bdi>`
+    return lints.some((l) => l.code === 'other_host') ? html`<strong>${name}</strong>` : name
   }
 
   private input(

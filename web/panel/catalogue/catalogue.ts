@@ -1,5 +1,6 @@
 import { get } from '../../config/json.ts'
 import { isLoopback } from '../../config/address.ts'
+import { boundedText } from './bounded.ts'
 import { latestOf, type Listing } from './listing.ts'
 
 /**
@@ -67,7 +68,7 @@ export class Catalogue {
         void response.body?.cancel().catch(() => {})
         throw new CatalogueError('http', response.status)
       }
-      return parse(await bounded(response))
+      return parse(await boundedText(response, maxBytes))
     } catch (e) {
       owner?.throwIfAborted()
       throw e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
@@ -122,24 +123,8 @@ function endpointOf(baseUrl: string): URL {
   return url
 }
 
-async function bounded(response: Response): Promise<string> {
-  const reader = response.body?.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-    if (done || !value) return text + decoder.decode()
-    bytes += value.length
-    if (bytes > maxBytes) {
-      void reader!.cancel().catch(() => {})
-      throw new CatalogueError('shape')
-    }
-    text += decoder.decode(value, { stream: true })
-  }
-}
-
-function parse(text: string): unknown {
+function parse(text: string | undefined): unknown {
+  if (text === undefined) throw new CatalogueError('shape')
   try {
     return JSON.parse(text)
   } catch (e) {
