@@ -29,7 +29,7 @@ usage: ./build.sh VERB
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
   conformance [native|wasm|chromium|server]  two releases of the official suite; server: behind gateway and bridge
   size         sizes beside their budgets; fails where one is over it
-  check        gofmt, vet, staticcheck, tsc, dprint, oxlint, plain words
+  check        gofmt, vet, staticcheck, tsc, dprint, oxlint, the version, plain words
   docs         the API reference, to dist/docs; fails when an export has no description
   audit        known vulnerabilities in what is linked (GOVULNDB: another database)
   reproduce    the modules, built twice in different folders; fails when their bytes differ

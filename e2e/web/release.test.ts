@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
+import { version } from '../../wasm/js/shared/version.ts'
 import { root } from './harness.ts'
 
 const out = join(root, 'dist/release')
@@ -13,13 +14,16 @@ test('a release has the same bytes each time, and each file its digest', () => {
   const sums = release()
   assert.equal(release(), sums)
   const files = readdirSync(out)
-  assert.deepEqual(files.sort(), ['NOTES.md', 'SHA256SUMS', 'portolan-0.1.0.cdx.json', 'portolan-0.1.0.tgz'])
+  assert.deepEqual(files.sort(), ['NOTES.md', 'SHA256SUMS', `portolan-${version}.cdx.json`, `portolan-${version}.tgz`])
   execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out })
-  assert.match(readFileSync(join(out, 'NOTES.md'), 'utf8'), /^# portolan 0\.1\.0\n\n.*\n\n### Added\n/)
+  assert.match(
+    readFileSync(join(out, 'NOTES.md'), 'utf8'),
+    new RegExp(`^# portolan ${version.replaceAll('.', '\\.')}\n\n.*\n\n### Added\n`),
+  )
 })
 
 test('the SBOM is valid, and names what is linked and bundled', async () => {
-  const text = readFileSync(join(out, 'portolan-0.1.0.cdx.json'), 'utf8')
+  const text = readFileSync(join(out, `portolan-${version}.cdx.json`), 'utf8')
   assert.equal(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text), null)
   const { components } = JSON.parse(text) as { components: { name: string }[] }
   assert.deepEqual(
@@ -29,7 +33,7 @@ test('the SBOM is valid, and names what is linked and bundled', async () => {
 })
 
 test('no link of the packed README leads into the repository', () => {
-  const readme = execFileSync('tar', ['xOf', join(out, 'portolan-0.1.0.tgz'), 'package/README.md'], {
+  const readme = execFileSync('tar', ['xOf', join(out, `portolan-${version}.tgz`), 'package/README.md'], {
     encoding: 'utf8',
   })
   const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map((m) => m[1]!)

@@ -1,4 +1,4 @@
-/** Looks for faults without running anything: Go's tools for both targets, TypeScript, the style, and the prose. */
+/** Looks for faults without running anything: Go's tools for both targets, TypeScript, the style, the version and the prose. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { root, writeLoader } from './modules.mjs'
@@ -61,6 +61,7 @@ const results = [
   tool('reference', ['node', 'internal/build/reference.mjs', '--check']),
   tool('dprint', ['node_modules/.bin/dprint', 'check']),
   existsSync('.oxlintrc.json') && tool('oxlint', ['node_modules/.bin/oxlint', '--quiet']),
+  tool('version', ['node', 'internal/build/version.mjs']),
   plain(),
 ]
 process.exitCode = results.some(Boolean) ? 1 : 0
