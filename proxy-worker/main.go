@@ -14,6 +14,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
@@ -37,6 +38,9 @@ func main() {
 // configured returns the policy. A policy with mistakes in its configuration is closed.
 func configured() (*proxy.Policy, error) {
 	cfg, problem := proxy.Env(variable)
+	if variable("LOG_REFUSALS") == "true" {
+		cfg.OnRefusal = logRefusal
+	}
 	p, err := proxy.New(cfg)
 	if problem = errors.Join(problem, err); problem != nil {
 		p, _ = proxy.New(proxy.Config{})
@@ -54,11 +58,19 @@ func variable(name string) string {
 	return js.Global().Call("String", v).String()
 }
 
+// logRefusal writes a line of the security log to the console, for `wrangler tail` and Logpush.
+func logRefusal(o proxy.Outcome) {
+	js.Global().Get("console").Call("log", "portolan: refused code="+o.Code+" origin="+strconv.Quote(o.Origin)+
+		" host="+strconv.Quote(o.Host)+" client="+strconv.Quote(o.Client))
+}
+
 // ownAnswers serves requests that need no server, such as GET /healthz, for hosts whose
 // glue calls syumai's handleRequest instead of worker.mjs.
 func ownAnswers(w http.ResponseWriter, r *http.Request) {
-	origin := []proxy.Pair{{Name: "origin", Value: r.Header.Get("Origin")}}
-	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: origin})
+	header := []proxy.Pair{
+		{Name: "origin", Value: r.Header.Get("Origin")}, {Name: "authorization", Value: r.Header.Get("Authorization")},
+	}
+	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: header})
 	if d.Verdict != proxy.Answer {
 		d = proxy.Refuse("internal", d.Origin())
 	}

@@ -90,7 +90,7 @@ class Policy {
 
   /** Returns an answer, the next request, or a response to pass on {status, stream, prime, bind, maxBody}. */
   respond(id, { status, headers }) {
-    return this.#call(fieldsText(headers), (go, size) => go.portolan_respond(id, status, size))
+    return this.#call(fieldsText(headers), (go, size) => go.portolan_respond(id, status, size, Date.now()))
   }
 
   /** Returns the response to pass on, after up to bind bytes of the body were read. */
@@ -103,12 +103,12 @@ class Policy {
     const text = findings.map(({ status = 0, fault = '', headers = [] }) =>
       `${2 + 2 * [...headers].length}\n${status}\n${fault}\n${fieldsText(headers)}`
     )
-    return this.#call(text.join(''), (go, size) => go.portolan_diagnosis(id, size))
+    return this.#call(text.join(''), (go, size) => go.portolan_diagnosis(id, size, Date.now()))
   }
 
   /** Returns the answer for a code of proxy.Refuse. */
   refuse(id, code) {
-    return this.#call(code, (go, size) => go.portolan_refuse(id, size))
+    return this.#call(code, (go, size) => go.portolan_refuse(id, size, Date.now()))
   }
 
   done(id) {

@@ -15,6 +15,7 @@ import (
 // A request is the state of a request between its exports.
 type request struct {
 	decision *proxy.Decision
+	outcome  proxy.Outcome // as far as it is known
 	reply    *proxy.Reply
 	streams  bool // counts among its caller's open streams
 }
@@ -23,6 +24,16 @@ var (
 	requests = map[int32]*request{}
 	last     int32
 )
+
+// rehearsal begins the URL of the request that policy.mjs makes up at the start.
+const rehearsal = "https://portolan.invalid/"
+
+// note notes the outcome of a request. now is in ms.
+func (r *request) note(code string, now float64) {
+	o := r.outcome
+	o.Code, o.Took = code, time.UnixMilli(int64(now)).Sub(o.Began)
+	policy.Note(o)
+}
 
 // portolan_decide reads a method, a URL and header fields. It writes an answer,
 // or the request to send.
@@ -41,11 +52,19 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 		Method: method, URL: url, Header: header, Client: proxy.Get(header, "cf-connecting-ip"),
 		Now: time.UnixMilli(int64(now)),
 	})
+	outcome := proxy.Outcome{
+		Code: d.Code, Origin: proxy.Get(header, "origin"), Client: proxy.Get(header, "cf-connecting-ip"), Host: d.Host(),
+		Began: time.UnixMilli(int64(now)),
+	}
 	if d.Verdict == proxy.Answer {
+		if d.Code != "" && !strings.HasPrefix(url, rehearsal) {
+			policy.Note(outcome)
+		}
 		return answer(d.Status, d.Header, d.Body)
 	}
 	last++
-	requests[last] = &request{decision: d}
+	outcome.Origin, outcome.Client = strings.Clone(outcome.Origin), strings.Clone(outcome.Client)
+	requests[last] = &request{decision: d, outcome: outcome}
 	if d.Verdict == proxy.Diagnose {
 		return diagnose(last, d)
 	}
@@ -56,7 +75,7 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 // request to send, or the header to pass on.
 //
 //go:wasmexport portolan_respond
-func respond(id, status, n int32) (result unsafe.Pointer) {
+func respond(id, status, n int32, now float64) (result unsafe.Pointer) {
 	header := pairsOf(readRoom(n))
 	r := requests[id]
 	defer safe(id, &result)
@@ -67,10 +86,13 @@ func respond(id, status, n int32) (result unsafe.Pointer) {
 		r.decision = reply.Follow
 		return send(id, r.decision)
 	case reply.Body != nil:
+		r.note(reply.Code, now)
 		return answer(reply.Status, reply.Header, reply.Body)
 	case reply.Stream && !policy.Enter(r.decision.Caller):
+		r.note("too_many_streams", now)
 		return refusal("too_many_streams", r.decision.Origin())
 	}
+	r.note("", now)
 	r.streams = reply.Stream
 	return pass(reply)
 }
@@ -90,7 +112,7 @@ func bind(id, n int32) (result unsafe.Pointer) {
 // lines, a status, a fault and header fields.
 //
 //go:wasmexport portolan_diagnosis
-func diagnosis(id, n int32) (result unsafe.Pointer) {
+func diagnosis(id, n int32, now float64) (result unsafe.Pointer) {
 	lines := strings.Split(readRoom(n), "\n")
 	r := requests[id]
 	defer safe(id, &result)
@@ -103,15 +125,17 @@ func diagnosis(id, n int32) (result unsafe.Pointer) {
 		lines = lines[1+n:]
 	}
 	d := r.decision.Diagnosis(findings)
+	r.note("", now)
 	return answer(d.Status, d.Header, d.Body)
 }
 
 // portolan_refuse reads the code of a refusal and writes the answer.
 //
 //go:wasmexport portolan_refuse
-func refuse(id, n int32) (result unsafe.Pointer) {
+func refuse(id, n int32, now float64) (result unsafe.Pointer) {
 	code := readRoom(n)
 	defer safe(id, &result)
+	requests[id].note(code, now)
 	return refusal(code, requests[id].decision.Origin())
 }
 
@@ -135,6 +159,8 @@ func safe(id int32, result *unsafe.Pointer) {
 	origin := ""
 	if r := requests[id]; r != nil {
 		origin = r.decision.Origin()
+		r.outcome.Code = "internal"
+		policy.Note(r.outcome)
 	}
 	*result = refusal("internal", origin)
 }

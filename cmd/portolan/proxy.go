@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -32,6 +33,7 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("proxy")
 	listen := flags.String("listen", "127.0.0.1:0", "")
 	private := flags.Bool("insecure-allow-private", false, "")
+	file := flags.String("log-file", "", "")
 	listFlag(flags, &cfg.Origins, "origin")
 	listFlag(flags, &cfg.Hosts, "host")
 	listFlag(flags, &cfg.Keys, "key")
@@ -46,6 +48,14 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if *private {
 		cfg.Private, cfg.HTTP = true, true
+	}
+	if *file != "" {
+		log, err := openLog(*file)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		cfg.OnRefusal = refusalLog(slog.New(slog.NewTextHandler(log, nil)))
 	}
 	cfg.BindingKeys = []string{rand.Text()} // bindings end with this process
 	policy, err := corsproxy.New(cfg)
@@ -65,6 +75,13 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case <-ctx.Done():
 	}
 	return errors.Join(err, stop())
+}
+
+// refusalLog returns a security log: a line for each refusal, without paths and queries.
+func refusalLog(log *slog.Logger) func(corsproxy.Outcome) {
+	return func(o corsproxy.Outcome) {
+		log.Warn("refused", "code", o.Code, "origin", o.Origin, "host", o.Host, "client", o.Client)
+	}
 }
 
 // keyFrom reads a secret from an environment variable, because lists of processes show

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -182,4 +184,50 @@ func (p through) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out.URL, out.Host = to.URL, to.Host
 	return http.DefaultTransport.RoundTrip(out)
+}
+
+// TestProxyLog refuses requests, and reads the security log (O12).
+func TestProxyLog(t *testing.T) {
+	server, _ := plainServer(t)
+	file := filepath.Join(t.TempDir(), "proxy.log")
+	proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private", "--log-file", file)
+	for target, origin := range map[string]string{
+		server: ide, "http://10.0.0.1/secret-path?secret-query": ide, "http://127.0.0.1/x": "http://evil.example\tcode=none",
+	} {
+		req, err := http.NewRequest("POST", proxy, strings.NewReader(initialize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{
+			"Origin": {origin}, "X-Portolan-Target": {target}, "Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer secret-token"},
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := string(text)
+	for _, want := range []string{
+		`msg=refused code=host_refused origin=http://ide.example host=10.0.0.1 client=127.0.0.1` + "\n",
+		`msg=refused code=origin_refused origin="http://evil.example\tcode=none" host="" client=127.0.0.1` + "\n",
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log has no %s", want)
+		}
+	}
+	if strings.Count(log, "\n") != 2 || strings.Contains(log, "secret") {
+		t.Error(log)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if code, _, errs := portolan(t, "proxy", "--origin", ide, "--host", "h.example", "--log-file", t.TempDir()); code != 1 {
+		t.Errorf("a folder as log: exit code %d, %s", code, errs)
+	}
 }

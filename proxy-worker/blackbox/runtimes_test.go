@@ -18,7 +18,10 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-const callerKey = "a-caller-key-that-is-long-enough"
+const (
+	callerKey  = "a-caller-key-that-is-long-enough"
+	metricsKey = "a-metrics-key-that-is-long-enough"
+)
 
 // configs are the environment variables of each configuration.
 var configs = map[string]map[string]string{
@@ -26,7 +29,7 @@ var configs = map[string]map[string]string{
 	"closed": {},
 	"tight": local(map[string]string{
 		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2",
-		"FIRST_BYTE_SECONDS": "1",
+		"FIRST_BYTE_SECONDS": "1", "METRICS_KEYS": metricsKey, "LOG_REFUSALS": "true",
 	}),
 }
 
@@ -84,6 +87,7 @@ func TestProxy(t *testing.T) {
 				{"streams", true, streams},
 				{"bytes", true, manyBytes},
 				{"session", true, session},
+				{"metrics", true, metrics},
 				{"rate limit", r.limited, rateLimit},
 			} {
 				if part.there {

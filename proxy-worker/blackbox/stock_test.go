@@ -23,7 +23,7 @@ func TestStockGlue(t *testing.T) {
 	for _, name := range []string{"worker.mjs", "runtime.mjs", "wasm_exec.js"} {
 		modules = append(modules, module(t, name, filepath.Join(dir, name)))
 	}
-	r := workerdOf(t, append(modules, module(t, "app.wasm", built(t, "../dist/worker/proxy.wasm"))))
+	r := workerdOf(t, nil, append(modules, module(t, "app.wasm", built(t, "../dist/worker/proxy.wasm"))))
 	u := newUpstream(t)
 	for _, row := range []struct {
 		name   string

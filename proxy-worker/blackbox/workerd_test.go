@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -26,12 +27,17 @@ var ours = []string{"worker.mjs", "policy.mjs", "wasm_exec.js", "proxy.wasm"}
 // workerdWith serves all configurations from one process. instead has files that replace
 // modules of the Worker. They import the replaced policy.mjs as real.mjs.
 func workerdWith(t *testing.T, instead map[string]string) running {
+	return workerdOf(t, nil, modulesWith(t, instead))
+}
+
+func modulesWith(t *testing.T, instead map[string]string) []string {
+	t.Helper()
 	modules := make([]string, 0, len(ours)+1)
 	for _, name := range append(ours, "real.mjs") {
 		file := cmp.Or(instead[name], filepath.Join("../../dist/worker", strings.Replace(name, "real", "policy", 1)))
 		modules = append(modules, module(t, name, file))
 	}
-	return workerdOf(t, modules)
+	return modules
 }
 
 // module returns a module of a Worker in workerd's configuration.
@@ -48,8 +54,8 @@ func module(t *testing.T, name, file string) string {
 	return fmt.Sprintf("(name = %q, %s = embed %q)", name, kind, path)
 }
 
-// workerdOf serves modules in all configurations.
-func workerdOf(t *testing.T, modules []string) running {
+// workerdOf serves modules in all configurations. out, if not nil, gets the console.
+func workerdOf(t *testing.T, out io.WriteCloser, modules []string) running {
 	built(t, "../dist/worker/proxy.wasm")
 	binary := built(t, "node_modules/@cloudflare/workerd-linux-64/bin/workerd")
 	var services, sockets, workers strings.Builder
@@ -85,7 +91,7 @@ const modules :List(Workerd.Worker.Module) = [
 	defer control.Close()
 	cmd := exec.Command(binary, "serve", "-I", "/", "--control-fd=3", config)
 	cmd.ExtraFiles = []*os.File{report}
-	start(t, cmd, nil)
+	start(t, cmd, out)
 	report.Close()
 	r := running{url: map[string]string{}, pid: cmd.Process.Pid}
 	for lines := bufio.NewScanner(control); len(r.url) < len(names); {

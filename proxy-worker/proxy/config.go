@@ -26,6 +26,11 @@ type Config struct {
 	TicketKeys []string
 	// SealKeys open sealed headers: the first seals, all open.
 	SealKeys []string
+	// MetricsKeys open GET /metrics. Without one there is no such page.
+	MetricsKeys []string
+	// OnRefusal, if not nil, gets each refusal that is noted, for a security log. It may be
+	// called from several goroutines at once.
+	OnRefusal func(Outcome)
 	// Ports are the ports of targets. None means 443 and 8443, and with HTTP 80. 0 means any.
 	Ports []int
 	// HTTP allows http targets, and Private allows private and loopback addresses. Both
@@ -46,7 +51,7 @@ type Config struct {
 // Env reads a Config from environment variables: lists are separated by commas
 // or spaces.
 //
-//	ALLOWED_ORIGINS ALLOWED_HOSTS ALLOWED_PORTS CALLER_KEYS TICKET_KEYS SEAL_KEYS
+//	ALLOWED_ORIGINS ALLOWED_HOSTS ALLOWED_PORTS CALLER_KEYS TICKET_KEYS SEAL_KEYS METRICS_KEYS
 //	ALLOW_HTTP ALLOW_PRIVATE MAX_REQUEST_BYTES MAX_RESPONSE_BYTES MAX_STREAMS FIRST_BYTE_SECONDS
 //	MAX_REQUESTS_PER_MINUTE
 func Env(get func(name string) string) (Config, error) {
@@ -77,7 +82,7 @@ func Env(get func(name string) string) (Config, error) {
 	}
 	cfg := Config{
 		Origins: list("ALLOWED_ORIGINS"), Hosts: list("ALLOWED_HOSTS"), Keys: list("CALLER_KEYS"),
-		TicketKeys: list("TICKET_KEYS"), SealKeys: list("SEAL_KEYS"),
+		TicketKeys: list("TICKET_KEYS"), SealKeys: list("SEAL_KEYS"), MetricsKeys: list("METRICS_KEYS"),
 		HTTP: flag("ALLOW_HTTP"), Private: flag("ALLOW_PRIVATE"),
 		MaxRequest: number("MAX_REQUEST_BYTES"), MaxResponse: number("MAX_RESPONSE_BYTES"),
 		MaxStreams: int(number("MAX_STREAMS")), MaxPerMinute: int(number("MAX_REQUESTS_PER_MINUTE")),
@@ -107,13 +112,16 @@ type Policy struct {
 	origins []originPattern
 	hosts   []hostPattern
 	keys    [][32]byte // digests
-	tickets [][]byte
-	seals   [][]byte
+	// metricsKeys are digests, too.
+	metricsKeys [][32]byte
+	tickets     [][]byte
+	seals       [][]byte
 	// bindings are the keys of bindings. Without one, no binding is made.
 	bindings [][]byte
 
 	streams streams
 	parsed  parsed
+	counts  counts
 }
 
 // New checks a configuration and returns its policy. The policy of an incomplete
@@ -141,7 +149,7 @@ func New(cfg Config) (*Policy, error) {
 	for _, keys := range []struct {
 		name string
 		list []string
-	}{{"caller", cfg.Keys}, {"ticket", cfg.TicketKeys}, {"seal", cfg.SealKeys}} {
+	}{{"caller", cfg.Keys}, {"ticket", cfg.TicketKeys}, {"seal", cfg.SealKeys}, {"metrics", cfg.MetricsKeys}} {
 		for _, k := range keys.list {
 			if len(k) < minKey {
 				problems = append(problems,
@@ -151,6 +159,9 @@ func New(cfg Config) (*Policy, error) {
 	}
 	for _, k := range cfg.Keys {
 		p.keys = append(p.keys, digest(k))
+	}
+	for _, k := range cfg.MetricsKeys {
+		p.metricsKeys = append(p.metricsKeys, digest(k))
 	}
 	for _, k := range cfg.TicketKeys {
 		p.tickets = append(p.tickets, derive(k, "portolan ticket"))

@@ -26,6 +26,10 @@ func (p *Policy) Decide(r *Request) *Decision {
 			return p.page(origin)
 		case "/healthz":
 			return answer(origin, `{"ok":true}`)
+		case "/metrics":
+			if len(p.metricsKeys) > 0 {
+				return p.metrics(r, origin)
+			}
 		}
 	}
 	switch {
@@ -42,7 +46,18 @@ func (p *Policy) Decide(r *Request) *Decision {
 	case raw == "":
 		return targetMissing.decision(origin)
 	}
-	return p.admitted(r, origin, raw, path == "/diagnose" && r.Method == "POST", id)
+	t, refused := p.parsed.target(raw)
+	if refused == nil {
+		refused = p.checkTarget(t, r.URL)
+	}
+	var d *Decision
+	if refused != nil {
+		d = refused.decision(origin)
+	} else {
+		d = p.admitted(r, origin, t, path == "/diagnose" && r.Method == "POST", id)
+	}
+	d.target = t
+	return d
 }
 
 // pageOf returns the origin of the page, and a refusal if it is not permitted.
@@ -68,15 +83,8 @@ func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
 	return origin, &originRefused
 }
 
-// admitted decides a request of a permitted page to, or about, the server that raw names.
-func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string) *Decision {
-	t, refused := p.parsed.target(raw)
-	if refused == nil {
-		refused = p.checkTarget(t, r.URL)
-	}
-	if refused != nil {
-		return refused.decision(origin)
-	}
+// admitted decides a request of a permitted page to, or about, the server of t.
+func (p *Policy) admitted(r *Request, origin string, t target, about bool, id string) *Decision {
 	bound := false
 	if token := Get(r.Header, "x-portolan-binding"); token != "" {
 		if bound = p.binds(token, r.Method, origin, t, r.Now); !bound {
@@ -147,7 +155,7 @@ func (p *Policy) callerOf(
 	key := Get(r.Header, "x-portolan-key")
 	switch {
 	case key != "":
-		if !p.isKey(key) {
+		if !isAmong(p.keys, key) {
 			return "", nil, &callerRefused
 		}
 		d := digest(key)

@@ -20,7 +20,7 @@ import (
 func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
 	rates := &rates{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{p: p, rates: rates, upstream: upstream, w: w, r: r}
+		x := &exchange{p: p, rates: rates, upstream: upstream, w: w, r: r, began: time.Now()}
 		defer func() {
 			if v := recover(); v != nil && (x.begun || v == http.ErrAbortHandler) {
 				panic(http.ErrAbortHandler) // the response cannot be taken back
@@ -40,13 +40,17 @@ type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	d        *Decision
-	begun    bool
+	began    time.Time
+	begun    bool // the response
 }
 
 func (x *exchange) serve() {
 	x.d = x.p.Decide(x.request())
 	switch {
 	case x.d.Verdict == Answer:
+		if x.d.Code != "" {
+			x.note(x.d.Code)
+		}
 		x.answer(x.d.Status, x.d.Header, x.d.Body)
 		return
 	case !x.rates.allow(x.d.RateKey, x.p.cfg.MaxPerMinute, x.d.now):
@@ -54,6 +58,7 @@ func (x *exchange) serve() {
 		return
 	case x.d.Verdict == Diagnose:
 		found := x.d.Diagnosis(x.probe())
+		x.note("")
 		x.answer(found.Status, found.Header, found.Body)
 		return
 	}
@@ -87,7 +92,7 @@ func (x *exchange) request() *Request {
 	}
 	return &Request{
 		Method: x.r.Method, URL: scheme + "://" + x.r.Host + x.r.RequestURI, Header: pairs(x.r.Header, x.r.ContentLength),
-		Client: client, Now: time.Now(),
+		Client: client, Now: x.began,
 	}
 }
 
@@ -153,6 +158,7 @@ func (x *exchange) send(body io.ReadCloser) (res *http.Response, cancel context.
 func (x *exchange) reply(reply *Reply, res *http.Response) {
 	defer res.Body.Close()
 	if reply.Body != nil {
+		x.note(reply.Code)
 		x.answer(reply.Status, reply.Header, reply.Body)
 		return
 	}
@@ -173,6 +179,7 @@ func (x *exchange) reply(reply *Reply, res *http.Response) {
 		x.d.Bind(reply, head)
 		body = io.MultiReader(bytes.NewReader(head), res.Body)
 	}
+	x.note("")
 	x.header(reply.Status, reply.Header)
 	if reply.Prime {
 		_, _ = io.WriteString(x.w, ":\n\n")
@@ -211,8 +218,19 @@ func (x *exchange) refuse(code string) {
 	if x.d != nil {
 		origin = x.d.Origin()
 	}
+	x.note(code)
 	d := Refuse(code, origin)
 	x.answer(d.Status, d.Header, d.Body)
+}
+
+// note notes the outcome. The origin is the request's own, also if it is refused.
+func (x *exchange) note(code string) {
+	o := Outcome{Code: code, Origin: x.r.Header.Get("Origin"), Began: x.began, Took: time.Since(x.began)}
+	o.Client, _, _ = net.SplitHostPort(x.r.RemoteAddr)
+	if x.d != nil {
+		o.Host = x.d.Host()
+	}
+	x.p.Note(o)
 }
 
 func (x *exchange) answer(status int, header []Pair, body []byte) {

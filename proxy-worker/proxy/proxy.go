@@ -96,6 +96,9 @@ type Decision struct {
 	now     time.Time
 }
 
+// Host is the host of the server, "" if the request named none that could be read.
+func (d *Decision) Host() string { return d.target.host }
+
 // Origin is the origin of the page, "" if the request had none.
 func (d *Decision) Origin() string { return d.origin }
 
