@@ -6,6 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { launchChromium, listen, startProxy, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import { violations } from './axe.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening
@@ -109,6 +110,7 @@ test('S15: a server on another host is shown in bold', async (t) => {
   await lookThere(p)
   await p.panel.getByText(`The server card of ${host} names a server on another host: elsewhere.example.`).waitFor()
   assert.equal(await p.panel.locator('.entry strong', { hasText: /^elsewhere\.example$/ }).count(), 1)
+  assert.deepEqual(await violations(p.page), [])
   await box(p).fill('127.0.0.1:9/x')
   await p.panel.getByText('elsewhere.example').first().waitFor({ state: 'detached' })
   await done(p)

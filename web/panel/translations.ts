@@ -131,7 +131,7 @@ export const en = {
   look_said_blocked: 'no answer that this page can read',
   look_none: 'No server was found at {host}. If you know its whole address, add that.',
   look_unseen:
-    '{host} may be down, or hide its answers from web pages (CORS). You can add its usual address: Portolan then tries its proxy, if it has one, or the server’s card says what is wrong.',
+    '{host} may be down, or hide its answers from web pages (CORS). You can add the address below: Portolan then tries its proxy, if it has one, or the server’s card says what is wrong.',
   added: 'Added {names}.',
   and_more: 'and {n} more',
   take: 'Add {name}',

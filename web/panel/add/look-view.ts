@@ -42,8 +42,7 @@ class LookThere extends PanelPart {
 
   private found(host: string): TemplateResult | typeof nothing {
     if (!this.look) return nothing
-    const { answers, entries } = this.look
-    const unseen = entries.length > 0 && answers.every((a) => a.said === 'blocked')
+    const { answers, entries, unseen } = this.look
     return html`<ul class="facts">${
       answers.map(({ path, said }) =>
         html`<li><bdi class="mono" dir="ltr">${path}</bdi>: ${this.t(`look_said_${said}`)}</li>`

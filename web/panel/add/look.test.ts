@@ -177,6 +177,13 @@ test('S15: no answer in time, none at all, and an end by the person', async () =
   answers = Object.fromEntries([...cards, '/mcp', '/sse'].map((path) => [path, (_, res) => void res.destroy()]))
   assert.deepEqual((await look()).answers.map((a) => a.said), Array(4).fill('blocked'))
 
+  answers = { '/sse': (_, res) => void res.destroy() }
+  const hidden = await look()
+  assert.deepEqual([hidden.unseen, hidden.entries.map((e) => [e.config!.url, e.config!.transport])], [true, [[
+    `${domain.origin}/sse`,
+    'sse',
+  ]]])
+
   const ended = new AbortController()
   answers = { [cards[0]]: () => ended.abort() }
   requests = []

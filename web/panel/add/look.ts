@@ -14,8 +14,10 @@ export interface Answer {
 
 export interface Look {
   answers: Answer[]
-  /** What can be added. Of a domain whose answers are all blocked: the usual address, unseen. */
+  /** What can be added. */
   entries: Entry[]
+  /** No server was seen. The entry is an address whose answer is blocked. */
+  unseen?: true
 }
 
 export interface LookOptions {
@@ -59,8 +61,10 @@ export async function lookAt(domain: URL, options: LookOptions): Promise<Look> {
     answers.push({ path, said })
     if (said !== 'nothing' && said !== 'blocked') return { answers, entries: [entryAt(domain, path, draft, options)] }
   }
-  const blocked = answers.every((a) => a.said === 'blocked')
-  return { answers, entries: blocked ? [entryAt(domain, '/mcp', {}, options)] : [] }
+  const unseen = endpoints.find(({ path }) => answers.some((a) => a.path === path && a.said === 'blocked'))
+  if (!unseen) return { answers, entries: [] }
+  const { path, ...draft } = unseen
+  return { answers, entries: [entryAt(domain, path, draft, options)], unseen: true }
 }
 
 const entryAt = (domain: URL, path: string, draft: Partial<Draft>, { page }: LookOptions) =>
