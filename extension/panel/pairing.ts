@@ -26,7 +26,11 @@ function command(panel: AppContext, text: string): TemplateResult {
 
 /** The steps of pairing: the command in the terminal, the digits, the answer in the terminal. */
 class PairingCard extends AppPart {
-  static override properties = reactive('digits', 'short', 'checking')
+  static override properties = reactive('address', 'close', 'digits', 'short', 'checking')
+  /** Of the bridge to pair with again. */
+  declare address: string | undefined
+  /** Leaves the card. Without it the card stays. */
+  declare close: (() => void) | undefined
   declare private digits: string
   /** Fewer than six were sent. */
   declare private short: boolean
@@ -40,6 +44,10 @@ class PairingCard extends AppPart {
     super()
     this.digits = ''
     this.short = this.checking = false
+  }
+
+  protected override firstUpdated(): void {
+    void this.panel.run(() => import('./bridges.ts'))
   }
 
   protected override willUpdate(): void {
@@ -80,7 +88,6 @@ class PairingCard extends AppPart {
   }
 
   private begin(pairing: Pairing | null): TemplateResult {
-    const { link } = this.state
     const id = this.id_
     const busy = pairing?.step === 'connecting'
     return html`
@@ -103,18 +110,22 @@ class PairingCard extends AppPart {
         }</button>`
         : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
             ${
-          pairing
-            ? html`<button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${
+          pairing || this.close
+            ? html`<button type="button" @click=${this.close ?? (() => this.panel.send('cancelPairing', {}))}>${
               this.t('close')
             }</button>`
             : nothing
         }</div>`
     }
+        ${
+      busy ? nothing : html`<portolan-bridges class="wide" .panel=${this.panel} .state=${this.state}
+          .choose=${this.choose}></portolan-bridges>`
+    }
         <details ?hidden=${busy}><summary>${this.t('advanced')}</summary>
           <div class="stack">
             <div class="field"><label for="${id}-address">${this.t('bridge_address')}</label>
               <input id="${id}-address" name="address" dir="ltr" spellcheck="false" autocomplete="off" .value=${
-      pairing?.address || link.address || '127.0.0.1:55156'
+      pairing?.address || this.address || '127.0.0.1:55156'
     }></div>
             <div class="field"><label for="${id}-token">${this.t('token')}</label>
               <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off"
@@ -173,6 +184,11 @@ class PairingCard extends AppPart {
   private readonly pair = (event: Event): void => {
     event.preventDefault()
     void this.panel.send('pair', { address: this.field('address').value.trim() })
+  }
+
+  private readonly choose = (address: string): void => {
+    this.field('address').value = address
+    void this.panel.send('pair', { address })
   }
 
   private readonly useToken = async (): Promise<void> => {
