@@ -43,9 +43,13 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
         await driven.page.locator('[data-testid="model-selector-dropdown"]').click()
         await driven.page.getByRole('menuitem').first().waitFor()
       }
-      const found = await seen(driven)
+      let missing = wanted
+      for (const end = Date.now() + 5000; missing.length && Date.now() < end; await driven.page.waitForTimeout(30)) {
+        const found = await seen(driven)
+        missing = wanted.filter((selector) => !found.includes(selector))
+      }
       if (picked.model) await driven.page.keyboard.press('Escape')
-      assert.deepEqual(wanted.filter((selector) => !found.includes(selector)), [])
+      assert.deepEqual(missing, [])
       const next = token('next')
       right(await driven.ask(`token:${next}`, { continues: true }), plain(next, 2))
       driven.close()
