@@ -81,10 +81,9 @@ func TestModernClients(t *testing.T) {
 	for _, kind := range []string{"HTTP", "stdio"} {
 		t.Run(kind, func(t *testing.T) {
 			transport, project := overHTTP(t, b, ""), ""
+			end := func() {}
 			if kind == "stdio" {
-				var end func()
 				transport, end = overStdio(t, b)
-				t.Cleanup(end)
 				project = "harbour"
 			}
 			heard, logs := make(chan string, 100), make(chan string, 100)
@@ -97,6 +96,7 @@ func TestModernClients(t *testing.T) {
 					logs <- fmt.Sprint(req.Params.Data)
 				},
 			})
+			defer end()
 			if got := d.InitializeResult().ProtocolVersion; got != modern {
 				t.Fatalf("version %s", got)
 			}
@@ -216,9 +216,7 @@ func TestRounds(t *testing.T) {
 	e.connect(t, b)
 	c := byHand(t, b, "own", "")
 	foreign := byHand(t, b, "foreign", "")
-	for list, _ := c.ListTools(t.Context(), nil); list == nil || len(list.Tools) < 3; list, _ = c.ListTools(t.Context(), nil) {
-		time.Sleep(time.Millisecond)
-	}
+	newDesktopOf(t, modern, overHTTP(t, b, ""), nil).names(t, true)
 	first := paused(t, c, "quiz")
 	wrong := &mcp.CallToolResult{InputRequests: first.InputRequests, RequestState: first.RequestState[1:] + "A"}
 	_, err := again(c, "quiz", wrong, 9)
@@ -290,7 +288,9 @@ func TestPausedCallsEnd(t *testing.T) {
 
 // Of one client 16 calls may be paused. A question of another call is refused, so that the extension asks the person.
 func TestPausedCallsAreBounded(t *testing.T) {
-	b := start(t, nil)
+	checkLeaks(t)
+	b, stop := run(t, nil)
+	defer stop() // while calls are paused
 	e := asking()
 	e.pair(t, b)
 	e.connect(t, b)
