@@ -15,6 +15,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
+//lint:file-ignore SA1019 sampling and log levels belong to the versions that the bridge speaks
+
 // modern is the first protocol version without sessions. Its requests say who the client is.
 const modern = "2026-07-28"
 
