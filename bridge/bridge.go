@@ -48,13 +48,15 @@ type Bridge struct {
 
 	listeners []net.Listener
 	discovery net.Listener  // or nil
-	handler   http.Handler  // streamable HTTP
+	handler   http.Handler  // streamable HTTP up to 2025-11-25
+	stateless http.Handler  // and since 2026-07-28
 	rate      *rate.Limiter // of HTTP requests
 
 	slots     chan struct{}  // sockets that are open
 	sockets   sync.WaitGroup // their handlers
 	attempts  loopback.Backoff
 	sessions  sessions  // calls under way, by client
+	rounds    rounds    // calls that may ask clients since 2026-07-28
 	tasks     tasks     // calls that clients do not wait for
 	instances instances // of clients with the same name
 	troubles  troubles  // written to Options.DebugDir
@@ -95,9 +97,13 @@ func New(opts *Options) (*Bridge, error) {
 	}
 	b.slots = make(chan struct{}, b.opts.Connections)
 	b.rate = rate.NewLimiter(1000, 2000)
-	b.handler = mcp.NewStreamableHTTPHandler(
-		func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server },
-		&mcp.StreamableHTTPOptions{SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame})
+	server := func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server }
+	b.handler = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame,
+	})
+	b.stateless = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: socket.DefaultFrame,
+	})
 	return b, nil
 }
 
@@ -151,6 +157,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	}
 	cancel() // links and local connections end with it
 	b.closeSessions()
+	b.rounds.close()
 	for _, s := range servers {
 		soon, done := context.WithTimeout(context.Background(), time.Second)
 		if s.Shutdown(soon) != nil {
@@ -237,6 +244,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 		defer b.mu.Unlock()
 		delete(b.single, r)
 		b.instances.end(r.id)
+		b.rounds.end(r.id)
 	}()
 	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.sessions.end(r.id) }}, nil)
 	if err != nil {

@@ -76,7 +76,7 @@ func authorized(req *http.Request, token string) *loopback.Denial {
 }
 
 // allowPage lets this one page read the response.
-func allowPage(h http.Header, page string) {
+func allowPage(h http.Header, req *http.Request, page string) {
 	h.Add("Vary", "Origin")
 	if page == "" {
 		return
@@ -84,9 +84,6 @@ func allowPage(h http.Header, page string) {
 	h.Set("Access-Control-Allow-Origin", page)
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", pageHeaders)
+	h.Set("Access-Control-Allow-Headers", loopback.PageHeaders(req)+", "+HeaderProject)
 	h.Set("Access-Control-Max-Age", "600")
 }
-
-const pageHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, " +
-	"Mcp-Name, Last-Event-ID, " + HeaderProject

@@ -325,7 +325,13 @@ func overHTTP(t testing.TB, b *bridge.Bridge, query string) mcp.Transport {
 		HTTPClient: &http.Client{Transport: bearer{token}}, MaxRetries: -1}
 }
 
+// newDesktop returns a client of 2025-11-25.
 func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) *desktop {
+	t.Helper()
+	return newDesktopOf(t, "2025-11-25", transport, opts)
+}
+
+func newDesktopOf(t testing.TB, version string, transport mcp.Transport, opts *mcp.ClientOptions) *desktop {
 	t.Helper()
 	if opts == nil {
 		opts = new(mcp.ClientOptions)
@@ -333,7 +339,7 @@ func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) 
 	d := &desktop{changed: make(chan struct{}, 100)}
 	opts.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { d.changed <- struct{}{} }
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop-" + t.Name(), Version: "7"},
-		opts).Connect(context.Background(), transport, nil)
+		opts).Connect(context.Background(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path"
 	"strings"
@@ -150,14 +149,16 @@ func (s *instances) rootsChanged(id string) {
 
 // projectOf returns the project of a request: of the client's first root, else the one that
 // the client was started for, else that of its header.
-func (r *relay) projectOf(ctx context.Context, id string, session *mcp.ServerSession, header http.Header) string {
-	if project := r.bridge.instances.project(ctx, id, session); project != "" {
-		return project
+func (r *relay) projectOf(ctx context.Context, s *sender) string {
+	if !s.modern { // else the client cannot be asked for its roots
+		if project := r.bridge.instances.project(ctx, s.key, s.session); project != "" {
+			return project
+		}
 	}
 	if r.project != "" {
 		return r.project
 	}
-	return ProjectName(header.Get(HeaderProject))
+	return ProjectName(s.header.Get(HeaderProject))
 }
 
 // ProjectName returns the name of a project by its folder, or "" for a root of a disk. It is at

@@ -90,7 +90,7 @@ func TestProjectOfRoots(t *testing.T) {
 	client.AddRoots(&mcp.Root{URI: "file:///home/ann/code/caf%C3%A9"})
 	transport, end := overStdio(t, b)
 	defer end()
-	session, err := client.Connect(t.Context(), transport, nil)
+	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,10 +29,6 @@ type relay struct {
 	project string // that its one client was started for
 	server  *mcp.Server
 }
-
-// versions are the protocol versions in which a server may ask the client during a
-// call.
-var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 func newRelay(b *Bridge, profile string) *relay {
 	r := &relay{bridge: b, profile: profile}
@@ -54,6 +50,10 @@ func newRelay(b *Bridge, profile string) *relay {
 // receive answers requests about tools, resources and prompts. go-sdk answers the other methods.
 func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s := r.senderOf(req)
+		if s.modern {
+			return r.receiveModern(ctx, s, method, req, next)
+		}
 		switch method {
 		case "initialize":
 			result, err := next(ctx, method, req)
@@ -70,16 +70,48 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
 				if wish, err := json.Marshal(call.Params.Meta[metaTask]); err == nil && call.Params.Meta[metaTask] != nil {
 					delete(call.Params.Meta, metaTask)
-					return r.startTask(ctx, call, wish)
+					return r.startTask(ctx, s, call, wish)
 				}
-				return r.call(ctx, call)
+				return r.call(ctx, s, call, s.caller(call))
 			}
 		}
 		if slices.Contains(rawmsg.Requests, method) {
-			return r.ask(ctx, method, req)
+			return r.ask(ctx, s, method, req, s.caller(req))
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// receiveModern does the same for requests of 2026-07-28. That version has no tasks.
+func (r *relay) receiveModern(ctx context.Context, s *sender, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	params := req.GetParams()
+	_, _, _, asks := roundParams(params)
+	var result mcp.Result
+	var err error
+	switch {
+	case method == "server/discover":
+		result, err = next(ctx, method, req)
+		if found, ok := result.(*mcp.DiscoverResult); ok && !r.bridge.mayConnect() {
+			found.Instructions = unpaired + " " + found.Instructions
+		}
+	case strings.HasPrefix(method, "tasks/"):
+		err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q is not offered in %s", method, modern)}
+	case method == "tools/list":
+		result, err = r.list(ctx)
+	case asks:
+		result, err = r.bridge.rounds.serve(ctx, s, method, params, func(ctx context.Context, to caller) (mcp.Result, error) {
+			if call, ok := req.(*mcp.CallToolRequest); ok {
+				delete(call.Params.Meta, metaTask)
+				return r.call(ctx, s, call, to)
+			}
+			return r.ask(ctx, s, method, req, to)
+		})
+	case slices.Contains(rawmsg.Requests, method):
+		result, err = r.ask(ctx, s, method, req, s.caller(req))
+	default:
+		result, err = next(ctx, method, req)
+	}
+	return s.complete(method, result, err)
 }
 
 // notify tells the clients that the lists changed.
@@ -126,7 +158,7 @@ func stoppedError(format string, args ...any) (mcp.Result, error) {
 	return toolError(format+" (STOPPED)", args...)
 }
 
-func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
+func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, to caller) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
 	if err != nil && req.Params.Name == pairTool.Name && !r.bridge.mayConnect() {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: unpaired}}}, nil
@@ -143,7 +175,7 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 	case err != nil:
 		return toolError("%v.", err)
 	}
-	ctx, done := r.bridge.sessions.during(ctx, r.id+req.Session.ID())
+	ctx, done := r.bridge.during(ctx, s)
 	defer done()
 	f, err := l.begin("tools/call")
 	switch {
@@ -155,11 +187,11 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 		return toolError("The browser extension is reconnecting; the call was not sent. Try again.")
 	}
 	defer l.finish(f)
-	params, err := r.forExtension(ctx, req.Session, req.Params, req.Extra, f.id)
+	params, err := r.forExtension(ctx, s, req.Params, f.id)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := l.exchange(ctx, f, "tools/call", params, &client{req.Session, req.Params.GetProgressToken()})
+	raw, err := l.exchange(ctx, f, "tools/call", params, to)
 	var wire *jsonrpc.Error
 	switch {
 	case err == nil:
@@ -191,13 +223,12 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 
 // ask passes a request about resources, prompts or completion on. Without a browser lists
 // are empty.
-func (r *relay) ask(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-	session, ok := req.GetSession().(*mcp.ServerSession)
+func (r *relay) ask(ctx context.Context, s *sender, method string, req mcp.Request, to caller) (mcp.Result, error) {
 	given := req.GetParams()
 	if given == nil || reflect.ValueOf(given).IsNil() { // a list needs none
 		given = &mcp.ListPromptsParams{}
 	}
-	if !ok {
+	if s.session == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the request has no session"}
 	}
 	refused := func(err error) (mcp.Result, error) {
@@ -210,18 +241,18 @@ func (r *relay) ask(ctx context.Context, method string, req mcp.Request) (mcp.Re
 	if err != nil {
 		return refused(err)
 	}
-	ctx, done := r.bridge.sessions.during(ctx, r.id+session.ID())
+	ctx, done := r.bridge.during(ctx, s)
 	defer done()
 	f, err := l.begin(method)
 	if err != nil {
 		return refused(err)
 	}
 	defer l.finish(f)
-	params, err := r.forExtension(ctx, session, given, req.GetExtra(), f.id)
+	params, err := r.forExtension(ctx, s, given, f.id)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := l.exchange(ctx, f, method, params, &client{session, given.GetMeta()["progressToken"]})
+	raw, err := l.exchange(ctx, f, method, params, to)
 	var wire *jsonrpc.Error
 	switch {
 	case err == nil:
@@ -241,35 +272,27 @@ var emptyLists = map[string]string{
 
 // forExtension returns the parameters of a request, with the tags in _meta that the
 // extension sends back.
-func (r *relay) forExtension(
-	ctx context.Context, session *mcp.ServerSession, given mcp.Params, extra *mcp.RequestExtra, id string,
-) (json.RawMessage, error) {
+func (r *relay) forExtension(ctx context.Context, s *sender, given mcp.Params, id string) (json.RawMessage, error) {
 	meta := maps.Clone(mcp.Meta(given.GetMeta()))
 	if meta == nil {
 		meta = make(mcp.Meta)
 	}
+	for _, key := range modernMeta {
+		delete(meta, key)
+	}
 	who := map[string]any{"id": r.id}
-	if id := session.ID(); id != "" { // an HTTP session's id and the token admit a client
-		sum := sha256.Sum256([]byte(id))
+	if r.id == "" { // an HTTP session's id and the token admit a client
+		sum := sha256.Sum256([]byte(s.key))
 		who["id"] = hex.EncodeToString(sum[:8])
 	}
-	name := ""
-	if p := session.InitializeParams(); p != nil {
-		if p.Capabilities != nil && p.Capabilities.Sampling != nil {
-			who["samples"] = true
-		}
-		if p.ClientInfo != nil {
-			name = p.ClientInfo.Name
-			who["name"], who["version"] = name, p.ClientInfo.Version
-		}
+	if s.can.Sampling != nil && !s.modern {
+		who["samples"] = true
 	}
-	var header http.Header
-	if extra != nil {
-		header = extra.Header
+	if s.info.Name != "" || s.info.Version != "" {
+		who["name"], who["version"] = s.info.Name, s.info.Version
 	}
-	key := r.id + session.ID()
-	project := r.projectOf(ctx, key, session, header)
-	who["instance"] = r.bridge.instances.number(key, name, project, r.id != "")
+	project := r.projectOf(ctx, s)
+	who["instance"] = r.bridge.instances.number(s.key, s.info.Name, project, r.id != "")
 	if project != "" {
 		who["project"] = project
 	}
@@ -282,13 +305,15 @@ func (r *relay) forExtension(
 	if err := json.Unmarshal(text, &params); err != nil {
 		return nil, err
 	}
+	delete(params, "inputResponses")
+	delete(params, "requestState")
 	if params["_meta"], err = json.Marshal(meta); err != nil {
 		return nil, err
 	}
 	return json.Marshal(params)
 }
 
-// A client is the desktop client of one call.
+// A client is the desktop client of one request.
 type client struct {
 	session *mcp.ServerSession
 	token   any // of its progress; nil if it wants none
@@ -311,7 +336,12 @@ func (c *client) log(ctx context.Context, raw json.RawMessage) {
 func (c *client) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	result, err := rawmsg.Ask(ctx, c.session, method, params, nil)
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client did not answer: " + err.Error()}
+		return nil, unanswered(err)
 	}
 	return result, nil
+}
+
+// unanswered is the error of a question that the client did not answer.
+func unanswered(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client did not answer: " + err.Error()}
 }

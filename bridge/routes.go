@@ -71,7 +71,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	if page != "" {
 		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
-	allowPage(w.Header(), page)
+	allowPage(w.Header(), req, page)
 	if d != nil {
 		d.Write(w)
 		return
@@ -80,7 +80,8 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if req.Method == http.MethodDelete {
+	since2026 := req.Header.Get("Mcp-Protocol-Version") >= modern
+	if req.Method == http.MethodDelete && !since2026 {
 		b.sessions.end(req.Header.Get("Mcp-Session-Id"))
 		defer b.instances.end(req.Header.Get("Mcp-Session-Id"))
 	}
@@ -99,6 +100,10 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		}
 		body = withTaskBody(body)
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	if since2026 {
+		b.stateless.ServeHTTP(w, req)
+		return
 	}
 	defer b.instances.during(req.Header.Get("Mcp-Session-Id"))()
 	b.handler.ServeHTTP(w, req)

@@ -138,7 +138,7 @@ func (ts *tasks) list(session string) []taskState {
 }
 
 // startTask begins a call as a task, and returns the spec's CreateTaskResult.
-func (r *relay) startTask(ctx context.Context, req *mcp.CallToolRequest, wish json.RawMessage) (mcp.Result, error) {
+func (r *relay) startTask(ctx context.Context, s *sender, req *mcp.CallToolRequest, wish json.RawMessage) (mcp.Result, error) {
 	if !r.takesTasks(ctx, req.Params.Name) {
 		message := fmt.Sprintf("%q cannot be called as a task", req.Params.Name)
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: message}
@@ -151,7 +151,7 @@ func (r *relay) startTask(ctx context.Context, req *mcp.CallToolRequest, wish js
 		ttl = time.Duration(min(*given.TTL, float64(maxTaskTime.Milliseconds()))) * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ttl)
-	t, err := r.bridge.tasks.begin(r.id+req.Session.ID(), ttl, cancel)
+	t, err := r.bridge.tasks.begin(s.key, ttl, cancel)
 	if err != nil {
 		cancel()
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
@@ -163,7 +163,7 @@ func (r *relay) startTask(ctx context.Context, req *mcp.CallToolRequest, wish js
 				t.end("failed", nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "a fault of the bridge"})
 			}
 		}()
-		result, err := r.call(ctx, req)
+		result, err := r.call(ctx, s, req, s.caller(req))
 		text, err2 := json.Marshal(result)
 		switch err = errors.Join(err, err2); {
 		case err != nil:

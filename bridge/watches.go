@@ -37,11 +37,17 @@ func (r *relay) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error 
 	if err := r.bridge.watch(r, req.Session, req.Params.URI); err != nil {
 		return err
 	}
-	_, err := r.ask(ctx, methodSubscribe, req)
+	_, err := r.askQuietly(ctx, methodSubscribe, req)
 	if err != nil {
 		r.bridge.forget(req.Session, req.Params.URI)
 	}
 	return err
+}
+
+// askQuietly passes on a request about a watched resource. It has no progress.
+func (r *relay) askQuietly(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+	s := r.senderOf(req)
+	return r.ask(ctx, s, method, req, s.caller(req))
 }
 
 // unsubscribe ends the subscription of one client.
@@ -61,7 +67,7 @@ func (r *relay) unwatch(ctx context.Context, req *mcp.UnsubscribeRequest) {
 	if err != nil || len(r.bridge.watching(l, req.Params.URI)) > 0 {
 		return
 	}
-	_, _ = r.ask(ctx, methodUnsubscribe, req)
+	_, _ = r.askQuietly(ctx, methodUnsubscribe, req)
 	r.bridge.watchAgain(ctx, l, req.Params.URI)
 }
 
@@ -142,7 +148,7 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 			}
 			asked[uri] = true
 			one, cancel := context.WithTimeout(ctx, watchTimeout)
-			_, err := r.ask(one, methodSubscribe, &mcp.SubscribeRequest{
+			_, err := r.askQuietly(one, methodSubscribe, &mcp.SubscribeRequest{
 				Session: session, Params: &mcp.SubscribeParams{URI: uri},
 			})
 			cancel()

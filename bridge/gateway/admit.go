@@ -85,25 +85,9 @@ func allowPage(h http.Header, req *http.Request, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", allowedHeaders(req))
+	h.Set("Access-Control-Allow-Headers", loopback.PageHeaders(req))
 	h.Set("Access-Control-Max-Age", "600")
 	if req.Header.Get("Access-Control-Request-Private-Network") == "true" {
 		h.Set("Access-Control-Allow-Private-Network", "true")
 	}
-}
-
-const mcpHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, " +
-	"Mcp-Name, Last-Event-ID"
-
-// allowedHeaders adds the headers that copy a tool's parameters (2026-07-28, Mcp-Param-…)
-// to those of all requests.
-func allowedHeaders(req *http.Request) string {
-	allowed := mcpHeaders
-	for name := range strings.SplitSeq(req.Header.Get("Access-Control-Request-Headers"), ",") {
-		name = strings.TrimSpace(name)
-		if strings.HasPrefix(strings.ToLower(name), "mcp-param-") && !notInNames.MatchString(name) {
-			allowed += ", " + name
-		}
-	}
-	return allowed
 }

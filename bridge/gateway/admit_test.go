@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -148,7 +149,7 @@ func TestAdmitted(t *testing.T) {
 	}
 	want := map[string]string{
 		"Access-Control-Allow-Origin": page, "Access-Control-Allow-Methods": "GET, POST, DELETE", "Access-Control-Max-Age": "600",
-		"Access-Control-Allow-Headers": mcpHeaders + ", mcp-param-region", "Access-Control-Allow-Private-Network": "true",
+		"Access-Control-Allow-Headers": loopback.PageHeaders(&http.Request{}) + ", mcp-param-region", "Access-Control-Allow-Private-Network": "true",
 		"Access-Control-Expose-Headers": "Mcp-Session-Id, WWW-Authenticate, Retry-After", "Vary": "Origin",
 	}
 	if d := cmp.Diff(want, got); d != "" || res.StatusCode != 204 {

@@ -22,6 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
@@ -150,6 +151,16 @@ func (p program) extend(t *testing.T, key []byte) {
 		any, error) {
 		return textResult("from the browser"), nil, nil
 	})
+	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult,
+		any, error) {
+		answer, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
+			Message: "Which tone?", Meta: mcp.Meta{rawmsg.MetaCall: req.Params.Meta[rawmsg.MetaCall]},
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return textResult(answer.Action), nil, nil
+	})
 	session, err := s.Connect(context.Background(), c, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +175,9 @@ func TestBridgeStdio(t *testing.T) {
 		changed := make(chan struct{}, 100)
 		client := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, &mcp.ClientOptions{
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+			ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			},
 		})
 		cmd := p.command("--stdio")
 		session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
@@ -188,6 +202,13 @@ func TestBridgeStdio(t *testing.T) {
 		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "hello"})
 		if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "from the browser" {
 			t.Errorf("%+v, %v", result, err)
+		}
+		if version := s.InitializeResult().ProtocolVersion; version != "2026-07-28" {
+			t.Errorf("version %s", version)
+		}
+		result, err = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"})
+		if err != nil || result.Content[0].(*mcp.TextContent).Text != "decline" {
+			t.Errorf("a question: %+v, %v", result, err)
 		}
 	}
 	out, err := p.command("clients").Output()

@@ -58,12 +58,27 @@ await new Promise((resolve) => front.listen(0, '127.0.0.1', resolve))
 const { port } = front.address()
 
 /**
- * Whether a scenario applies. The bridge speaks the versions up to 2025-11-25, and passes no sampling on. Skills are no
- * feature of either.
+ * Scenarios of 2026-07-28 that are left out for the bridge. The program behind it speaks 2025-11-25, as the extension
+ * does: the bridge names the questions, does not see capabilities that the program needs, and go-sdk asks once there.
  */
+const leftOut = new Map([
+  ['server-stateless', 'wants -32021 of a tool; without the capability the side panel asks'],
+  ['input-required-result-capability-check', 'the same'],
+  ['input-required-result-basic-elicitation', 'wants the name that the program gave its question'],
+  ['input-required-result-multi-round', 'go-sdk asks a client of 2025-11-25 once; TestRounds has two rounds'],
+  ['input-required-result-basic-sampling', 'clients of 2026-07-28 are not asked for samples'],
+  ['input-required-result-basic-list-roots', 'nor for roots'],
+  ['input-required-result-multiple-input-requests', 'nor for both with a question'],
+  [
+    'http-custom-header-server-validation',
+    'a gap: the bridge does not compare Mcp-Param-… headers with the body, which it reads alone',
+  ],
+])
+
+/** Whether a scenario applies. Skills are no feature of either, and the tasks extension is none of the bridge. */
 const applies = (name, version) =>
   !name.startsWith('sep-2640-') &&
-  (behind !== 'bridge' || /^\d/.test(version) && version < '2026-07-28' && name !== 'tools-call-sampling')
+  (behind !== 'bridge' || /^\d/.test(version) && !(version >= '2026-07-28' && leftOut.has(name)))
 
 /** How each is started with the program, what it prints, and its path. */
 const starts = {
@@ -136,6 +151,9 @@ for (const { name, versions } of scenarios) {
     if (!ok && without.ok)
       console.log(output.split('\n').filter((l) => /^ {2}- |Error:/.test(l)).map((l) => `    ${l}`).join('\n'))
   }
+}
+if (behind === 'bridge') {
+  for (const [name, why] of leftOut) console.log(`${name.padEnd(46)} 2026-07-28  left out: ${why}`)
 }
 console.log(`${passed} of ${total} passed behind the ${behind}; ${worse} fail behind it only`)
 for (const { child } of [relay, ...Object.values(alone)]) {

@@ -193,6 +193,48 @@ test('a prompt is completed and made, and its question goes to the client that a
   await assert.rejects(desk.getPrompt({ name: 'harbour__greet' }), { code: -32602 })
 })
 
+test('a client of 2026-07-28 gets the question as a result, and repeats its request with the answer', async () => {
+  const token = await rig.bridge.run('token')
+  const get = async (more: object) => {
+    const meta = 'io.modelcontextprotocol/'
+    const _meta = {
+      [`${meta}protocolVersion`]: '2026-07-28',
+      [`${meta}clientInfo`]: { name: 'modern', version: '1' },
+      [`${meta}clientCapabilities`]: { elicitation: { form: {} } },
+    }
+    const response = await fetch(`http://${rig.bridge.address}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'prompts/get',
+        'mcp-name': 'harbour__greet',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'prompts/get',
+        params: { name: 'harbour__greet', arguments: { who: 'Ada' }, _meta, ...more },
+      }),
+    })
+    const text = await response.text()
+    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)).result
+  }
+  const asked = await get({})
+  assert.equal(asked.resultType, 'input_required')
+  const [[id, question]] = Object.entries(asked.inputRequests) as [
+    [string, { method: string; params: { message: string } }],
+  ]
+  assert.deepEqual([question.method, question.params.message], ['elicitation/create', 'Which tone?'])
+  const made = await get({
+    requestState: asked.requestState,
+    inputResponses: { [id]: { action: 'accept', content: { tone: 'new' } } },
+  })
+  assert.deepEqual([made.resultType, made.messages[0].content.text], ['complete', 'Greet Ada: new'])
+})
+
 test('a question for a client that cannot ask goes to the side panel', async () => {
   const muted = await rig.bridge.mutedClient('muted')
   const prompt = muted.getPrompt({ name: 'harbour__greet', arguments: { who: 'Ada' } })

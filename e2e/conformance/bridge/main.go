@@ -117,7 +117,9 @@ func (e *extension) called(req *jsonrpc.Request) {
 }
 
 func (e *extension) marked(req *jsonrpc.Request) {
-	if req.Method != "elicitation/create" && req.Method != "notifications/message" {
+	switch req.Method {
+	case "elicitation/create", "sampling/createMessage", "notifications/message":
+	default:
 		return
 	}
 	e.mu.Lock()
