@@ -337,6 +337,16 @@ func TestDiscoveryHoldsNoSecret(t *testing.T) {
 	}
 }
 
+func TestExtensionsReadDiscovery(t *testing.T) {
+	b := start(t, nil)
+	for origin, want := range map[string]string{extensionID: extensionID, "https://evil.example": "", "null": ""} {
+		res := ask(t, b.Addr(), "GET", "/mcp-discovery", "", "Host: "+b.Addr(), "Origin: "+origin)
+		if got := res.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s may read: %q", origin, got)
+		}
+	}
+}
+
 func TestBodiesAreBounded(t *testing.T) {
 	b := start(t, nil)
 	token, _ := b.Token()

@@ -45,6 +45,10 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		d.Write(w)
 		return
 	}
+	if present { // an extension without the permission for this host
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+		w.Header().Set("Vary", "Origin")
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"name": "portolan", "version": 1, "startedAt": b.started.UnixMilli(),

@@ -26,11 +26,11 @@ export class TestBridge {
     this.folder = folder
   }
 
-  /** `like` is the configuration folder of another bridge, which is copied. */
-  static async create(like?: string): Promise<TestBridge> {
+  /** `like` is the configuration folder of another bridge, which is copied. Without `port`, a free one is used. */
+  static async create(like?: string, port?: number): Promise<TestBridge> {
     const folder = await mkdtemp(join(tmpdir(), 'portolan-bridge-'))
     if (like) await cp(like, folder, { recursive: true })
-    return new TestBridge(`127.0.0.1:${await freePort()}`, folder)
+    return new TestBridge(`127.0.0.1:${port ?? await freePort()}`, folder)
   }
 
   /** Flags that make a command use this bridge. */

@@ -7,6 +7,7 @@ import { caretAfter, digitsOf, grouped } from '../../web/pairing/digits.ts'
 import { clean } from '../../web/ui/text.ts'
 import type { Pairing } from '../messages.ts'
 import { fault } from './link.ts'
+import './bridges.ts'
 
 /** How far a pairing has come, of the steps that are shown. */
 const stepOf = (
@@ -110,6 +111,10 @@ class PairingCard extends AppPart {
             : nothing
         }</div>`
     }
+        ${
+      busy ? nothing : html`<portolan-bridges class="wide" .panel=${this.panel} .state=${this.state}
+          .choose=${this.choose}></portolan-bridges>`
+    }
         <details ?hidden=${busy}><summary>${this.t('advanced')}</summary>
           <div class="stack">
             <div class="field"><label for="${id}-address">${this.t('bridge_address')}</label>
@@ -173,6 +178,11 @@ class PairingCard extends AppPart {
   private readonly pair = (event: Event): void => {
     event.preventDefault()
     void this.panel.send('pair', { address: this.field('address').value.trim() })
+  }
+
+  private readonly choose = (address: string): void => {
+    this.field('address').value = address
+    void this.panel.send('pair', { address })
   }
 
   private readonly useToken = async (): Promise<void> => {

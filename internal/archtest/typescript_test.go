@@ -138,8 +138,8 @@ var scriptRules = []scriptRule{
 	{
 		room: "extension/panel",
 		may: []string{
-			"extension/browser.ts", "extension/messages.ts", "extension/chats", "web/ui", "web/panel", "web/pairing", published,
-			entry,
+			"extension/browser.ts", "extension/messages.ts", "extension/link/discovery.ts", "extension/chats", "web/ui",
+			"web/panel", "web/pairing", published, entry,
 		},
 		reason: "the extension's pages",
 	},

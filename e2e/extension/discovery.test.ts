@@ -1,0 +1,151 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { findBridges } from '../../extension/link/discovery.ts'
+import { TestBridge } from './bridge.ts'
+import { Chromium } from './chromium.ts'
+import { Rig } from './rig.ts'
+
+// B4: the extension finds the bridges of this computer after a click, and believes none of them.
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+/** Listens on a port of 127.0.0.1. Rejects if it is taken. */
+async function listen(answer: RequestListener, port = 0): Promise<Server> {
+  const server = createServer(answer)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve)
+  })
+  open.push({
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  return server
+}
+const portOf = (server: Server) => (server.address() as AddressInfo).port
+
+/** Returns free ports of those that the extension asks. */
+async function askedPorts(n: number): Promise<number[]> {
+  const ports: number[] = []
+  for (let port = 55165; port >= 55156 && ports.length < n; port--) {
+    const server = await listen(() => {}, port).catch(() => undefined)
+    if (!server) continue
+    await new Promise((resolve) => server.close(resolve))
+    ports.push(port)
+  }
+  assert.equal(ports.length, n, 'other programs use the ports of bridges')
+  return ports
+}
+
+const sound = { name: 'portolan', version: 1, startedAt: 1_700_000_000_000 }
+const json = (answer: unknown): RequestListener => (_, res) => res.end(JSON.stringify(answer))
+
+test('B4: a real bridge is found, and answers that are not those of a bridge are left out', async () => {
+  const bridge = await TestBridge.create()
+  open.push(bridge)
+  await bridge.start()
+  const at = (wsUrl: string) => json({ ...sound, wsUrl })
+  const asked: string[] = []
+  const trap = await listen((req, res) => {
+    asked.push(req.url!)
+    json({ ...sound, wsUrl: 'ws://127.0.0.1:1/extension' })(req, res)
+  })
+  const hostile: Record<string, RequestListener> = {
+    'another host': at('ws://evil.example:55156/extension'),
+    'a host that looks like loopback': at('ws://127.0.0.1:55156@evil.example/extension'),
+    'a name below localhost': at('ws://localhost.evil.example:1/extension'),
+    'no port': at('ws://127.0.0.1/extension'),
+    'another path': at('ws://127.0.0.1:1/extension/../x'),
+    'another scheme': at('wss://127.0.0.1:1/extension'),
+    'no address': json(sound),
+    'a list': json([sound]),
+    'nothing': json(null),
+    'no JSON': (_, res) => res.end('<html>'),
+    'markup as a name': json({ ...sound, name: '<img src=x>', wsUrl: 'ws://127.0.0.1:1/extension' }),
+    'a time in words': json({ ...sound, startedAt: 'now', wsUrl: 'ws://127.0.0.1:1/extension' }),
+    'a failure': (_, res) => {
+      res.statusCode = 500
+      res.end(JSON.stringify({ ...sound, wsUrl: 'ws://127.0.0.1:1/extension' }))
+    },
+    'a redirect': (_, res) => {
+      res.writeHead(302, { location: `http://127.0.0.1:${portOf(trap)}/trap` })
+      res.end()
+    },
+    'an endless answer': (_, res) => {
+      const more = () => {
+        while (!res.destroyed && res.write(' '.repeat(1000)));
+      }
+      res.on('drain', more)
+      more()
+    },
+    'silence': () => {},
+    'silence after a beginning': (_, res) => res.write('{'),
+  }
+  const ports = [Number(bridge.address.split(':')[1])]
+  for (const answer of Object.values(hostile)) ports.push(portOf(await listen(answer)))
+  const begun = Date.now()
+  const found = await findBridges(new AbortController().signal, ports)
+  const [{ startedAt, ...rest }] = found as [typeof found[0]]
+  assert.deepEqual([found.length, rest], [1, { name: 'portolan', version: 1, address: bridge.address }])
+  assert.ok(startedAt > begun - 60_000 && startedAt <= begun, 'when it started')
+  assert.ok(Date.now() - begun < 5000, 'an answer is not waited for without end')
+  assert.deepEqual(asked, [], 'no redirect is followed')
+})
+
+const deep = (selector: string) =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length)return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+
+for (const granted of [false, true])
+  test(`B4: a click finds two bridges, a second pairs with one, ${granted ? 'with' : 'without'} host permissions`, async () => {
+    const [first, second, watched] = await askedPorts(3)
+    const requests: string[] = []
+    await listen((req, res) => {
+      requests.push(`${req.method} ${req.url} ${req.headers.cookie ?? ''} ${req.headers.authorization ?? ''}`.trim())
+      json({})(req, res)
+    }, watched)
+    const rig = new Rig(await TestBridge.create(undefined, first), await Chromium.create({ granted }))
+    open.push(rig)
+    const other = await TestBridge.create(undefined, second)
+    open.push(other)
+    await rig.bridge.start()
+    await rig.openPanel()
+    const shows = (text: string) =>
+      rig.panel.until(
+        (find, text) => !!((0, eval)(find) as HTMLElement | undefined)?.innerText.includes(text),
+        [deep('portolan-bridges'), text],
+        `${text} is shown`,
+      )
+    await shows('Look for bridges')
+    assert.deepEqual(requests, [], 'nothing is asked before the click')
+    await rig.panel.click(deep('portolan-bridges button'))
+    await shows(rig.bridge.address)
+    await other.start()
+    await shows(other.address)
+    assert.deepEqual([...new Set(requests)], ['GET /mcp-discovery'], 'a bridge gets nothing but the question')
+
+    const said = other.pair(async (digits) => {
+      await rig.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
+      await rig.ask('digits', { digits })
+    })
+    for (;;) {
+      await rig.panel.click(deep(`portolan-bridges [aria-label$="${other.address}"]`))
+      const { pairing } = await rig.until('an attempt', (s) => s.pairing && s.pairing.step !== 'connecting')
+      if (pairing?.step !== 'failed') break
+      await shows('Look for bridges') // the bridge does not wait for a pairing yet
+      await rig.panel.click(deep('portolan-bridges button'))
+      await shows(other.address)
+    }
+    assert.match(await said, /Paired with/)
+    await rig.connected()
+    const heard = requests.length
+    await new Promise((resolve) => setTimeout(resolve, 3500)) // longer than the time between two searches
+    assert.equal(requests.length, heard, 'it no longer asks')
+  })
