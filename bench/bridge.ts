@@ -54,10 +54,10 @@ try {
     'page → state, no worker': [],
   }
   for (let i = 0; i < 5; i++) {
-    const before = (await rig.state()).link.since
+    const before = (await rig.state()).links[0]!.since
     const begun = performance.now()
     await rig.browser.killWorker()
-    await rig.until('connected', (s) => s.link.status === 'connected' && s.link.since !== before)
+    await rig.until('connected', (s) => s.links[0]?.status === 'connected' && s.links[0].since !== before)
     starts['worker killed → connected']!.push(performance.now() - begun)
     await hasTool(http, 'bookmark_search')
     for (;;) if (!(await call(http, 'bookmark_search', { query: 'nothing at all' })).error) break
@@ -65,7 +65,7 @@ try {
   }
   for (let i = 0; i < 5; i++) {
     await rig.bridge.stop()
-    await rig.until('the loss', (s) => s.link.status === 'waiting')
+    await rig.until('the loss', (s) => s.links[0]?.status === 'waiting')
     await new Promise((resolve) => setTimeout(resolve, 7000)) // by then it looks as seldom as it ever does
     const begun = performance.now()
     const client = await rig.bridge.stdioClient(`first-${i}`)
@@ -97,7 +97,7 @@ try {
   await rig.bridge.stop()
   console.log(`idle, no bridge: ${(await idle(30)).toFixed(1)} ms CPU a second for the whole browser`)
   await rig.openPanel()
-  await rig.ask('unpair', {})
+  await rig.ask('unpair', { pairing: (await rig.state()).links[0]!.pairing })
   await rig.panel.close()
   console.log(`idle, unpaired: ${(await idle(30)).toFixed(1)} ms CPU a second for the whole browser`)
 } finally {

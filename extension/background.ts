@@ -15,8 +15,8 @@ import { compareTools } from './chats/comparetools.ts'
 import { StartedCalls } from './chats/started.ts'
 import { chatTools } from './chats/tools.ts'
 import { troubleFile } from './chats/troubles.ts'
-import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
+import { Links } from './link/links.ts'
 import { ToolModule } from './link/module.ts'
 import { Pairer } from './link/pairing.ts'
 import { panelPort, registryPort, type State } from './messages.ts'
@@ -47,9 +47,9 @@ const settings = new Settings(() => {
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
-const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble) => {
+const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble, client) => {
   const params = { name: `${trouble.site}-${trouble.at.replace(/\W/g, '-')}`, file: troubleFile(trouble) }
-  link.notify('notifications/portolan/trouble', params)
+  links.notify('notifications/portolan/trouble', params, client.pairing)
 })
 const results = new LargeResults()
 const comparisons = new Comparisons(chats, changed)
@@ -117,7 +117,7 @@ async function runningModule(): Promise<ToolModule> {
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
-      const client = clients.seen(call.client, link.pairing)
+      const client = clients.seen(call.client, call.pairing)
       const reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'> = {
         progress: (progress, total, message) => caller.progress({ progress, total, message }),
         elicit: (params) => caller.ask('elicitation/create', params),
@@ -185,7 +185,7 @@ function offerSoon(): void {
   }, 50)
 }
 
-// The bridge.
+// The bridges.
 
 const linkHost = {
   dial: (url: string) => new WebSocket(url),
@@ -193,18 +193,18 @@ const linkHost = {
   profile: async () => ({ installId: settings.install.id, label: settings.install.label }),
   changed,
 }
-const link = new BridgeLink({
+const links = new Links({
   ...linkHost,
   keys: browserKeys(),
-  record: {
-    get: () => browser.readStored<LinkRecord>('local', 'bridge'),
-    set: (r) => (r ? browser.writeStored('local', 'bridge', r) : browser.removeStored('local', 'bridge')),
+  records: {
+    get: () => browser.readStored('local', 'bridge'),
+    set: (records) => browser.writeStored('local', 'bridge', records),
   },
-  async serve(connection) {
-    notifyOrigins()
+  async serve(connection, pairing) {
+    notifyOrigins(pairing)
     // The bridge subscribes again over a new connection.
-    void connection.ended.then(() => registry.unwatchAll())
-    ;(await runningModule()).serve(connection)
+    void connection.ended.then(() => registry.unwatchAll(pairing))
+    ;(await runningModule()).serve(connection, pairing)
     void followRegistry()
   },
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),
@@ -215,10 +215,13 @@ async function followRegistry(): Promise<void> {
 }
 const pairer = new Pairer({
   ...linkHost,
-  paired: (address, key) => link.paired(address, key),
+  problem: (address) => links.problem(address),
+  paired: (address, key) => links.paired(address, key),
   awakeDuring: browser.awakeDuring,
 })
-const notifyOrigins = () => link.notify('notifications/portolan/origins', { origins: settings.origins })
+/** Names the approved origins to all bridges, or to that of a pairing. */
+const notifyOrigins = (pairing?: string) =>
+  links.notify('notifications/portolan/origins', { origins: settings.origins }, pairing)
 
 // The pages.
 
@@ -226,7 +229,7 @@ function state(): State {
   return {
     version: browser.extensionVersion(),
     install: settings.install,
-    link: link.state,
+    links: links.states,
     pairing: pairer.state,
     stopped: settings.stopped,
     chats: chats.views,
@@ -250,9 +253,9 @@ const publisher = new StatePublisher(
     pair: ({ address }) => void pairer.pair(address),
     digits: ({ digits }) => pairer.digits(digits),
     cancelPairing: () => pairer.cancel(),
-    unpair: () => link.unpair(),
-    reconnect: () => void link.reconnect(),
-    useToken: ({ address, token }) => link.useToken(address, token),
+    unpair: ({ pairing }) => links.unpair(pairing),
+    reconnect: ({ pairing }) => void links.reconnect(pairing),
+    useToken: ({ address, token }) => links.useToken(address, token),
     setLabel: ({ label }) => settings.setLabel(label),
     setChat: async ({ site, patch }) => {
       await readPermissions()
@@ -286,12 +289,12 @@ const publisher = new StatePublisher(
       started.stop()
       chats.stop()
       pairer.cancel()
-      link.stop(true)
+      links.stop(true)
       activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
     },
     go() {
       settings.setStopped(false)
-      link.stop(false)
+      links.stop(false)
       activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
     },
     clearActivity: () => activity.clear(),
@@ -315,7 +318,7 @@ const publisher = new StatePublisher(
 /** Watches bookmarks once their permission is granted. */
 function watchBookmarks(): void {
   onBookmarkEvent((event) => {
-    if (settings.options.bookmarks) link.notify('notifications/portolan/event', { source: 'bookmarks', ...event })
+    if (settings.options.bookmarks) links.notify('notifications/portolan/event', { source: 'bookmarks', ...event })
   })
 }
 
@@ -333,7 +336,8 @@ const ready = (async () => {
   await browser.guardStorage()
   await loadAll([settings, clients, activity, chats])
   await readPermissions()
-  if (settings.stopped) link.stop(true)
+  links.stop(settings.stopped)
+  await links.load()
 })()
 
 browser.onPort((name, sender, port) => {
@@ -345,11 +349,11 @@ browser.onPort((name, sender, port) => {
 })
 browser.onAlarm(
   alarm,
-  () => void ready.then(() => Promise.all([link.wake(), chats.tabs.tidy((site) => chats.busy(site))])),
+  () => void ready.then(() => Promise.all([links.wake(), chats.tabs.tidy((site) => chats.busy(site))])),
 )
 browser.onStart(() => {}) // a listener is enough to start the worker
 browser.onTabClosed((id) => void ready.then(() => chats.tabs.closed(id)))
 browser.onPermissions(() => void ready.then(readPermissions))
 watchBookmarks()
 browser.sidePanelOnClick()
-void ready.then(() => link.wake())
+void ready.then(() => links.wake())

@@ -18,10 +18,10 @@ export interface Requests {
   /** Passes on the six digits that the terminal shows. */
   digits(p: { digits: string }): void
   cancelPairing(p: {}): void
-  /** Forgets the key. The bridge forgets it with `portolan bridge revoke`. */
-  unpair(p: {}): void
-  /** Tries to connect now. */
-  reconnect(p: {}): void
+  /** Forgets a pairing's key. The bridge forgets it with `portolan bridge revoke`. */
+  unpair(p: { pairing: string }): void
+  /** Tries to connect to the bridge of a pairing now. */
+  reconnect(p: { pairing: string }): void
   /** Uses the token of a bridge that runs with --ephemeral. */
   useToken(p: { address: string; token: string }): void
   setLabel(p: { label: string }): void
@@ -41,7 +41,7 @@ export interface Requests {
   forgetClient(p: { client: string }): void
   /** Lets pages of an origin use the bridge's HTTP endpoint. They need the bridge's token as well. */
   approveOrigin(p: { origin: string; approved: boolean }): void
-  /** Stops all runs, calls and the connection to the bridge, until `go`. */
+  /** Stops all runs, calls and the connections to bridges, until `go`. */
   stop(p: {}): void
   go(p: {}): void
   clearActivity(p: {}): void
@@ -76,7 +76,9 @@ export type FromBackground =
 export interface State {
   version: string
   install: { id: string; label: string }
-  link: Link
+  /** The paired bridges, the oldest pairing first. */
+  links: Link[]
+  /** The pairing under way. */
   pairing: Pairing | null
   stopped: boolean
   chats: Record<Site, Chat>
@@ -98,7 +100,9 @@ export interface State {
 }
 
 export interface Link {
-  status: 'unpaired' | 'connecting' | 'connected' | 'waiting' | 'refused' | 'stopped'
+  /** Identifies the pairing. */
+  pairing: string
+  status: 'connecting' | 'connected' | 'waiting' | 'refused' | 'stopped'
   /** The bridge's host and port. */
   address: string
   /** When it connected, in ms since the epoch. */
@@ -108,6 +112,12 @@ export interface Link {
   error: { code: string; message: string } | null
   ephemeral: boolean
 }
+
+const byUrgency: Link['status'][] = ['stopped', 'refused', 'connected', 'connecting', 'waiting']
+
+/** The link that stands for all: one that needs the person, else the best one. Without a pairing there is none. */
+export const leading = (links: Link[]): Link | undefined =>
+  links.toSorted((a, b) => byUrgency.indexOf(a.status) - byUrgency.indexOf(b.status))[0]
 
 /** `digits`: the user types them here. `terminal`: they were right, and the user says yes in the terminal. */
 export interface Pairing {

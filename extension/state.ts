@@ -1,5 +1,6 @@
 import { showBadge, type Port } from './browser.ts'
-import type { FromBackground, Method, Requests, State, ToBackground, Trouble } from './messages.ts'
+import { leading, type FromBackground, type Method, type Requests } from './messages.ts'
+import type { State, ToBackground, Trouble } from './messages.ts'
 
 type Handlers = {
   [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>>
@@ -80,16 +81,17 @@ function updateBadge(state: State): void {
 }
 
 /** Returns text, color and title for the most urgent part of the state. */
-function badgeOf({ stopped, approvals, questions, runs, chats, link }: State): [string, string, string] {
+function badgeOf({ stopped, approvals, questions, runs, chats, links }: State): [string, string, string] {
   if (stopped) return ['■', '#6b7280', 'stopped']
   const n = approvals.length + questions.length
   if (n) return ['?', '#b45309', n === 1 ? 'a question waits for you' : `${n} questions wait for you`]
   const driven = runs.filter((run) => run.phase !== 'queued')
   const labels = driven.map((run) => chats[run.site].label).join(', ')
   if (driven.length) return [String(driven.length), '#1d4ed8', `driving ${labels}`]
-  if (link.status === 'refused') return ['!', '#b91c1c', 'the bridge refused']
-  if (link.status === 'connected') return ['', '#15803d', 'connected to the bridge']
-  return ['', '#15803d', link.status === 'unpaired' ? 'not paired yet' : 'looking for the bridge']
+  const link = leading(links)
+  if (link?.status === 'refused') return ['!', '#b91c1c', 'the bridge refused']
+  if (link?.status === 'connected') return ['', '#15803d', 'connected to the bridge']
+  return ['', '#15803d', link ? 'looking for the bridge' : 'not paired yet']
 }
 
 /**
@@ -97,7 +99,7 @@ function badgeOf({ stopped, approvals, questions, runs, chats, link }: State): [
  * clients.
  */
 export function debugBundle(state: State, troubles: readonly Trouble[]): string {
-  const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
+  const { version, links, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
   const chatFields = [
     'enabled',
     'mode',
@@ -114,7 +116,7 @@ export function debugBundle(state: State, troubles: readonly Trouble[]): string 
     version,
     at: new Date().toISOString(),
     browser: navigator.userAgent,
-    link: { status: link.status, error: link.error?.code ?? null, ephemeral: link.ephemeral },
+    links: links.map(({ status, error, ephemeral }) => ({ status, error: error?.code ?? null, ephemeral })),
     pairing: pairing?.step ?? null,
     stopped,
     options,

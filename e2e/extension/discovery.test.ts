@@ -2,10 +2,11 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { State } from '../../extension/messages.ts'
 import { findBridges } from '../../extension/link/discovery.ts'
 import { TestBridge } from './bridge.ts'
 import { Chromium } from './chromium.ts'
-import { Rig } from './rig.ts'
+import { call, hasTool, Rig } from './rig.ts'
 
 // B4: the extension finds the bridges of this computer after a click, and believes none of them.
 
@@ -149,3 +150,75 @@ for (const granted of [false, true])
     await new Promise((resolve) => setTimeout(resolve, 3500)) // longer than the time between two searches
     assert.equal(requests.length, heard, 'it no longer asks')
   })
+
+test('B4: the extension is connected to two bridges at once, and their clients are kept apart', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  const other = await TestBridge.create()
+  open.push(other)
+  await other.start()
+  const [first] = (await rig.connected()).links
+  const second = Object.assign(Object.create(rig) as Rig, { bridge: other })
+  await second.pair()
+  const both = (s: State) => s.links.filter((l) => l.status === 'connected').length === 2
+  const { links } = await rig.until('both are connected', both)
+  assert.deepEqual(links.map((l) => l.address), [rig.bridge.address, other.address])
+  assert.equal(links[0]!.pairing, first!.pairing)
+
+  await rig.ask('setOptions', { bookmarks: true })
+  const [one, two] = [await rig.bridge.stdioClient('desk'), await other.stdioClient('desk')]
+  await hasTool(one, 'bookmark_add')
+  await hasTool(two, 'bookmark_add')
+  await Promise.all([one, two].flatMap((client, c) =>
+    Array.from({ length: 10 }, async (_, n) => {
+      const title = `bridge ${c} call ${n}`
+      const r = await call(client, 'bookmark_add', { title, url: `https://example.com/${c}/${n}` })
+      assert.equal((JSON.parse(r.text) as { title: string }).title, title)
+    })
+  ))
+  // A rule for a client of one bridge does not hold for its namesake at the other.
+  const { clients } = await rig.until('two clients', (s) => s.clients.length === 2)
+  const ofOther = clients.find((c) => c.key.startsWith(`${links[1]!.pairing}\n`))!
+  assert.ok(ofOther && clients.every((c) => c.name === 'desk'))
+  await rig.ask('setGrant', { client: ofOther.key, tool: 'bookmark_search', grant: 'deny' })
+  assert.ok(!(await call(one, 'bookmark_search', { query: 'bridge' })).error)
+  assert.match((await call(two, 'bookmark_search', { query: 'bridge' })).text, /denied|refused|not allow/i)
+
+  await rig.killWorker()
+  await rig.until('both are connected again', both)
+  await hasTool(one, 'bookmark_search')
+  await hasTool(two, 'bookmark_search')
+
+  await rig.bridge.stop()
+  await rig.until('the loss is seen', (s) => s.links[0]?.status === 'waiting')
+  assert.ok(!(await call(two, 'bookmark_get_children', { id: '1' })).error, 'the other goes on')
+  await rig.bridge.start()
+  await rig.until('both are connected', both)
+  await rig.ask('unpair', { pairing: links[1]!.pairing })
+  const left = await rig.until('one is left', (s) => s.links.length === 1)
+  assert.deepEqual([left.links[0]!.pairing, left.links[0]!.status], [links[0]!.pairing, 'connected'])
+})
+
+test('an older version’s pairing is used after the update', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  const { links } = await rig.connected()
+  const { pairing, address } = links[0]!
+  await rig.panel.evaluate(
+    async (pairing, address) => {
+      const open = indexedDB.open('portolan-bridge', 1)
+      const done = (r: IDBRequest) => new Promise<unknown>((resolve) => r.onsuccess = () => resolve(r.result))
+      await done(open)
+      const keys = open.result.transaction('keys', 'readwrite').objectStore('keys')
+      await done(keys.put(await done(keys.get(pairing)), 'bridge'))
+      await done(keys.delete(pairing))
+      open.result.close()
+      await chrome.storage.local.set({ bridge: { address, ephemeral: false, pairing } })
+    },
+    pairing,
+    address,
+  )
+  await rig.killWorker()
+  const kept = await rig.panel.evaluate(() => chrome.storage.local.get('bridge'))
+  assert.deepEqual(kept, { bridge: [{ address, ephemeral: false, pairing }] })
+})

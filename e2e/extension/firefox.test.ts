@@ -22,11 +22,11 @@ after(async () => {
 test('it pairs, connects, and comes back when the bridge was away', async () => {
   await rig.pair()
   assert.match(await rig.bridge.run('clients'), /Firefox.*moz-extension:\/\//s)
-  const before = (await rig.until('connected', (s) => s.link.status === 'connected')).link.since
+  const before = (await rig.until('connected', (s) => s.links[0]?.status === 'connected')).links[0]!.since
   await rig.bridge.stop()
-  await rig.until('it waits', (s) => s.link.status === 'waiting')
+  await rig.until('it waits', (s) => s.links[0]?.status === 'waiting')
   await rig.bridge.start()
-  await rig.until('connected again', (s) => s.link.status === 'connected' && s.link.since !== before)
+  await rig.until('connected again', (s) => s.links[0]?.status === 'connected' && s.links[0].since !== before)
   desk = await rig.bridge.stdioClient('desk')
 })
 

@@ -98,7 +98,7 @@ export class FirefoxRig {
     for (const deadline = Date.now() + ms;;) {
       const state = await this.panel.evaluate<State | null>('window.rig?.state')
       if (state && test(state)) return state
-      if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(state?.link)}`)
+      if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(state?.links)}`)
       await new Promise((resolve) => setTimeout(resolve, 40))
     }
   }
@@ -113,7 +113,7 @@ export class FirefoxRig {
       await this.ask('pair', { address: this.bridge.address })
       const { pairing } = await this.until(
         'the pairing begins',
-        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'),
+        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.links.length),
       )
       if (pairing?.step !== 'failed') break
       if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
@@ -121,7 +121,7 @@ export class FirefoxRig {
     }
     const text = await said
     if (!text.includes('Paired with')) throw new Error(text)
-    await this.until('connected', (s) => s.link.status === 'connected')
+    await this.until('connected', (s) => s.links[0]?.status === 'connected')
   }
 
   private async holds(expression: string, what: string): Promise<void> {

@@ -2,11 +2,14 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { root } from '../web/harness.ts'
 import { TestBridge } from './bridge.ts'
 import { encode, joined } from '../../web/pairing/handshake.ts'
 import { digest, mac, macKey } from '../../web/pairing/crypto.ts'
-import { BridgeLink, type LinkHost, type LinkRecord } from '../../extension/link/bridgelink.ts'
+import type { LinkRecord } from '../../extension/link/bridgelink.ts'
+import { Links, type LinksHost } from '../../extension/link/links.ts'
+import type { Link } from '../../extension/messages.ts'
 import { ToolModule, type CallHandler } from '../../extension/link/module.ts'
 import { Pairer } from '../../extension/link/pairing.ts'
 
@@ -21,38 +24,44 @@ function dial(url: string): WebSocket {
 }
 
 interface Extension {
-  link: BridgeLink
+  links: Links
+  /** The first bridge's state. */
+  readonly link: Link | undefined
   pairer: Pairer
   seen: string[]
   until(test: () => unknown): Promise<void>
-  kept: { record?: LinkRecord; key?: CryptoKey }
+  kept: Kept
 }
 
-async function extension(handler: CallHandler, installId = 'profile-1'): Promise<Extension> {
-  const kept: Extension['kept'] = {}
+interface Kept {
+  records?: LinkRecord[] | Partial<LinkRecord>
+  keys: Map<string, CryptoKey>
+}
+
+async function extension(
+  handler: CallHandler,
+  installId = 'profile-1',
+  kept: Kept = { keys: new Map() },
+): Promise<Extension> {
   const seen: string[] = []
   let module: Promise<ToolModule> | undefined
   let changed = () => {}
-  const host: LinkHost = {
+  const host: LinksHost = {
     dial,
     keys: {
-      get: async () => kept.key,
-      set: async (key) => {
-        kept.key = key
-      },
-      remove: async () => {
-        delete kept.key
-      },
+      get: async (pairing) => kept.keys.get(pairing),
+      set: async (pairing, key) => void kept.keys.set(pairing, key),
+      remove: async (pairing) => void kept.keys.delete(pairing),
     },
-    record: {
-      get: async () => kept.record,
-      set: async (record) => {
-        kept.record = record
+    records: {
+      get: async () => kept.records,
+      set: async (records) => {
+        kept.records = records
       },
     },
     profile: async () => ({ installId, label: installId }),
     origin,
-    serve: async (line) => {
+    serve: async (line, pairing) => {
       module ??= wasm.then((w) => ToolModule.start(w, '1', handler))
       const m = await module
       m.offer([{
@@ -66,10 +75,11 @@ async function extension(handler: CallHandler, installId = 'profile-1'): Promise
         },
         check: true,
       }])
-      m.serve(line)
+      m.serve(line, pairing)
     },
     changed: () => {
-      if (seen.at(-1) !== e.link.state.status) seen.push(e.link.state.status)
+      const status = e.link?.status
+      if (status && seen.at(-1) !== status) seen.push(status)
       changed()
     },
     watch: () => {},
@@ -77,18 +87,22 @@ async function extension(handler: CallHandler, installId = 'profile-1'): Promise
   const e: Extension = {
     kept,
     seen,
-    link: new BridgeLink(host),
+    links: new Links(host),
+    get link() {
+      return e.links.states[0]
+    },
     pairer: new Pairer({
       ...host,
       changed: () => changed(),
-      paired: (address, key) => e.link.paired(address, key),
+      problem: (address) => e.links.problem(address),
+      paired: (address, key) => e.links.paired(address, key),
       awakeDuring: (work) => work(),
     }),
     async until(test) {
       const timeout = Date.now() + 20_000
       while (!await test()) {
         if (Date.now() > timeout)
-          throw new Error(`it does not happen: ${test}; ${JSON.stringify([e.link.state, e.pairer.state])}`)
+          throw new Error(`it does not happen: ${test}; ${JSON.stringify([e.links.states, e.pairer.state])}`)
         await new Promise<void>((resolve) => {
           changed = resolve
           setTimeout(resolve, 20)
@@ -96,6 +110,7 @@ async function extension(handler: CallHandler, installId = 'profile-1'): Promise
       }
     },
   }
+  await e.links.load()
   return e
 }
 
@@ -157,11 +172,11 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
   const bridge = await TestBridge.create()
   const e = await extension(echo)
   try {
-    await e.link.wake()
-    assert.equal(e.link.state.status, 'unpaired')
+    await e.links.wake()
+    assert.deepEqual(e.links.states, [])
     await bridge.start()
     await paired(bridge, e)
-    await e.until(() => e.link.state.status === 'connected')
+    await e.until(() => e.link?.status === 'connected')
     const client = await bridge.stdioClient('desk')
     await e.until(async () => (await client.listTools()).tools.length)
     const progress: number[] = []
@@ -174,16 +189,16 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
     assert.match(await text(client, { m: 1 }), /^Invalid arguments:/)
 
     await bridge.stop()
-    await e.until(() => e.link.state.status === 'waiting')
+    await e.until(() => e.link?.status === 'waiting')
     await bridge.start()
-    await e.link.wake()
-    await e.until(() => e.link.state.status === 'connected')
+    await e.links.wake()
+    await e.until(() => e.link?.status === 'connected')
     const other = await bridge.httpClient('other')
     await e.until(async () => (await other.listTools()).tools.length)
     assert.equal(await text(other, { n: 2 }), '{"n":2}')
 
-    e.link.stop(true)
-    assert.equal(e.link.state.status, 'stopped')
+    e.links.stop(true)
+    assert.equal(e.link?.status, 'stopped')
     let said = ''
     // The first call may come before the bridge knows about it.
     await e.until(async () => {
@@ -191,16 +206,15 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
       assert.match(said, /\(STOPPED\)$/)
       return said.startsWith('No browser extension connected')
     })
-    e.link.stop(false)
-    await e.until(() => e.link.state.status === 'connected')
+    e.links.stop(false)
+    await e.until(() => e.link?.status === 'connected')
 
     await bridge.run('revoke', 'profile-1')
-    await e.until(() => e.link.state.error?.code === 'NOT_PAIRED')
-    await e.link.unpair()
-    assert.equal(e.link.state.status, 'unpaired')
-    assert.equal(e.kept.key, undefined)
+    await e.until(() => e.link?.error?.code === 'NOT_PAIRED')
+    await e.links.unpair(e.link!.pairing)
+    assert.deepEqual([e.links.states, e.kept.records, e.kept.keys.size], [[], [], 0])
   } finally {
-    e.link.stop(true)
+    e.links.stop(true)
     await bridge.close()
   }
 })
@@ -208,36 +222,35 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
 test('two copies of a profile do not take the connection from each other without end', async () => {
   const bridge = await TestBridge.create()
   const e = await extension(echo)
-  const copy = await extension(echo)
+  let copy: Extension | undefined
   try {
     await bridge.start()
     await paired(bridge, e)
-    await e.until(() => e.link.state.status === 'connected')
-    Object.assign(copy.kept, e.kept)
-    await copy.link.wake()
-    await e.until(() => e.link.state.error?.code === 'REPLACED')
-    assert.ok(e.link.state.retryAt! - Date.now() > 30_000, 'it yields')
-    await e.link.wake() // like the alarm
-    assert.equal(e.link.state.status, 'waiting')
-    assert.equal(copy.link.state.status, 'connected')
-    await e.link.reconnect() // like the user's button
-    await e.until(() => e.link.state.status === 'connected')
-    await copy.until(() => copy.link.state.error?.code === 'REPLACED')
+    await e.until(() => e.link?.status === 'connected')
+    copy = await extension(echo, 'profile-1', e.kept)
+    await copy.links.wake()
+    await e.until(() => e.link?.error?.code === 'REPLACED')
+    assert.ok(e.link!.retryAt! - Date.now() > 30_000, 'it yields')
+    await e.links.wake() // like the alarm
+    assert.equal(e.link?.status, 'waiting')
+    assert.equal(copy.link?.status, 'connected')
+    await e.links.reconnect(e.link!.pairing) // like the user's button
+    await e.until(() => e.link?.status === 'connected')
+    await copy.until(() => copy!.link?.error?.code === 'REPLACED')
   } finally {
-    e.link.stop(true)
-    copy.link.stop(true)
+    e.links.stop(true)
+    copy?.links.stop(true)
     await bridge.close()
   }
 })
 
 test('stopped while it begins, it stays stopped', async () => {
   const e = await extension(echo)
-  e.kept.key = await macKey(new Uint8Array(32))
-  e.kept.record = { address: '127.0.0.1:1', ephemeral: false }
-  const waking = e.link.wake()
-  e.link.stop(true)
+  await e.links.paired('127.0.0.1:1', await macKey(new Uint8Array(32)))
+  const waking = e.links.wake()
+  e.links.stop(true)
   await waking
-  assert.equal(e.link.state.status, 'stopped')
+  assert.equal(e.link?.status, 'stopped')
 })
 
 test('digits that differ, a no in the terminal, and addresses elsewhere pair nothing', async () => {
@@ -272,7 +285,7 @@ test('digits that differ, a no in the terminal, and addresses elsewhere pair not
       e.until(() => e.pairer.state?.error?.code === 'DECLINED'),
     ])
     assert.match(e.pairer.state!.error!.message, /not the digits/)
-    assert.equal(e.kept.key, undefined)
+    assert.equal(e.kept.keys.size, 0)
   } finally {
     e.pairer.cancel()
     await bridge.close()
@@ -290,18 +303,17 @@ test('another program on the port learns nothing and gets no proof', async () =>
     }))
   await new Promise((resolve) => squatter.once('listening', resolve))
   const e = await extension(echo, 'profile-3')
-  e.kept.key = await macKey(new Uint8Array(32).fill(9))
-  e.kept.record = { address: `127.0.0.1:${(squatter.address() as { port: number }).port}`, ephemeral: false }
+  const address = `127.0.0.1:${(squatter.address() as { port: number }).port}`
   try {
-    await e.link.wake()
-    assert.equal(e.link.state.status, 'refused')
-    assert.equal(e.link.state.error?.code, 'BAD_PROOF')
+    await e.links.paired(address, await macKey(new Uint8Array(32).fill(9)))
+    await e.until(() => e.link?.status === 'refused')
+    assert.equal(e.link?.error?.code, 'BAD_PROOF')
     await e.until(() => heard.length === 2)
     const [hello, refusal] = heard.map((m) => JSON.parse(m) as Record<string, unknown>)
     assert.deepEqual(Object.keys(hello!).sort(), ['address', 'installId', 'nonce', 'role', 'type', 'version'])
     assert.equal(refusal!.type, 'refused')
   } finally {
-    e.link.stop(true)
+    e.links.stop(true)
     squatter.close()
   }
 })
@@ -319,11 +331,87 @@ test('a bridge with --ephemeral is used with its token', async () => {
       }
       throw new Error(`no token: ${bridge.log}`)
     })()
-    await e.link.useToken(bridge.address, token)
-    await e.until(() => e.link.state.status === 'connected')
-    assert.equal(e.link.state.ephemeral, true)
+    await e.links.useToken(bridge.address, token)
+    await e.until(() => e.link?.status === 'connected')
+    assert.equal(e.link?.ephemeral, true)
   } finally {
-    e.link.stop(true)
+    e.links.stop(true)
     await bridge.close()
   }
+})
+
+test('B4: two bridges are served at once, each with its own pairing, and neither needs the other', async () => {
+  const bridges = [await TestBridge.create(), await TestBridge.create()]
+  const pairings: string[] = []
+  const e = await extension(async ({ pairing, client }, _signal, { ask }) => {
+    pairings.push(pairing)
+    const answer = await ask('elicitation/create', {
+      message: `whose is ${client?.name}?`,
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+    }) as { content: { name: string } }
+    return JSON.stringify({ content: [{ type: 'text', text: answer.content.name }] })
+  }, 'profile-5')
+  try {
+    for (const bridge of bridges) {
+      await bridge.start()
+      await paired(bridge, e)
+    }
+    const connected = () => e.links.states.filter((l) => l.status === 'connected').map((l) => l.address)
+    await e.until(() => connected().length === 2)
+    assert.deepEqual(connected(), bridges.map((b) => b.address))
+    const clients = await Promise.all(bridges.map((b) => b.stdioClient('desk')))
+    for (const [i, client] of clients.entries()) {
+      client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: `bridge ${i}` } }))
+      await e.until(async () => (await client.listTools()).tools.length)
+    }
+    assert.deepEqual(await Promise.all(clients.flatMap((c) => [text(c), text(c)])), [
+      'bridge 0',
+      'bridge 0',
+      'bridge 1',
+      'bridge 1',
+    ])
+    const [first, second] = e.links.states.map((l) => l.pairing) as [string, string]
+    assert.deepEqual(pairings.toSorted(), [first, first, second, second].toSorted())
+
+    await bridges[0]!.stop()
+    await e.until(() => e.links.states[0]?.status === 'waiting')
+    assert.equal(await text(clients[1]!), 'bridge 1', 'while the first is gone')
+    await e.links.unpair(first)
+    assert.deepEqual([...e.kept.keys.keys()], [second])
+    assert.equal(await text(clients[1]!), 'bridge 1', 'after the first pairing ended')
+
+    const again = await extension(echo, 'profile-5', e.kept)
+    assert.deepEqual(again.links.states.map((l) => l.address), [bridges[1]!.address])
+  } finally {
+    e.links.stop(true)
+    for (const bridge of bridges) await bridge.close()
+  }
+})
+
+test('the one pairing of an older version is kept, and nine bridges are too many', async () => {
+  const key = await macKey(new Uint8Array(32))
+  const kept: Kept = {
+    records: { address: '127.0.0.1:1', ephemeral: false, pairing: 'p' },
+    keys: new Map([['bridge', key]]),
+  }
+  const e = await extension(echo, 'profile-6', kept)
+  e.links.stop(true)
+  assert.deepEqual(kept.records, [{ pairing: 'p', address: '127.0.0.1:1', ephemeral: false }])
+  assert.deepEqual([...kept.keys], [['p', key]])
+  assert.deepEqual(e.links.states.map((l) => [l.pairing, l.address]), [['p', '127.0.0.1:1']])
+  await Promise.all([2, 3, 4, 5, 6, 7, 8].map((port) => e.links.paired(`127.0.0.1:${port}`, key)))
+  assert.equal((kept.records as LinkRecord[]).length, 8, 'pairings at the same time are all kept')
+  assert.equal(e.links.problem('127.0.0.1:9')?.code, 'TOO_MANY_BRIDGES')
+  assert.equal(e.links.problem('127.0.0.1:8'), undefined, 'it may be paired again')
+  await e.links.paired('127.0.0.1:8', key)
+  assert.equal(e.links.states.length, 8)
+  assert.deepEqual([...kept.keys.keys()].toSorted(), e.links.states.map((l) => l.pairing).toSorted())
+
+  const lost = await extension(echo, 'profile-7', {
+    records: [{ pairing: 'q', address: '127.0.0.1:1', ephemeral: false }],
+    keys: new Map(),
+  })
+  await lost.links.wake()
+  assert.equal(lost.link?.error?.code, 'NO_KEY')
+  lost.links.stop(true)
 })

@@ -85,7 +85,7 @@ test('the browser restarts, the bridge restarts, the worker is killed: tools are
 
   await rig.openPanel()
   await rig.bridge.stop('SIGKILL')
-  await rig.until('the loss is seen', (s) => s.link.status === 'waiting')
+  await rig.until('the loss is seen', (s) => s.links[0]?.status === 'waiting')
   await rig.bridge.start()
   await rig.connected()
   const again = await rig.bridge.httpClient('again')
@@ -191,9 +191,9 @@ test('another program on the port learns nothing, and the paired bridge is found
       heard.push(String(m))
       ws.send(JSON.stringify({ type: 'challenge', nonce: 'A'.repeat(43), mac: 'A'.repeat(43) }))
     }))
-  await rig.ask('reconnect', {})
-  const refused = await rig.until('the refusal', (s) => s.link.status === 'refused')
-  assert.equal(refused.link.error?.code, 'BAD_PROOF')
+  await rig.ask('reconnect', { pairing: (await rig.state()).links[0]!.pairing })
+  const refused = await rig.until('the refusal', (s) => s.links[0]?.status === 'refused')
+  assert.equal(refused.links[0]!.error?.code, 'BAD_PROOF')
   assert.ok(heard.every((m) => /^\{"type":"(hello|refused)"/.test(m)), heard.join('\n'))
   await new Promise<void>((resolve) => {
     squatter.close(() => resolve())

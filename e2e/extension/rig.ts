@@ -110,7 +110,7 @@ export class Rig {
         throw new Error(
           `${what}: not within ${ms} ms; ${
             JSON.stringify(
-              state && { link: state.link, pairing: state.pairing, runs: state.runs, permissions: state.permissions },
+              state && { links: state.links, pairing: state.pairing, runs: state.runs, permissions: state.permissions },
             )
           }\n${this.bridge.log}`,
         )
@@ -128,7 +128,7 @@ export class Rig {
       await this.ask('pair', { address: this.bridge.address })
       const { pairing } = await this.until(
         'the pairing begins',
-        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'),
+        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.links.length),
       )
       if (pairing?.step !== 'failed') break
       if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
@@ -136,13 +136,18 @@ export class Rig {
     }
     const text = await said
     if (!text.includes('Paired with')) throw new Error(text)
-    await this.connected()
+    await this.connected(this.bridge.address)
   }
 
   /** Changes the address of the paired bridge. */
   async moveBridge(address: string): Promise<void> {
-    await this.panel.evaluate((address) => chrome.storage.local.set({ bridge: { address, ephemeral: false } }), address)
-    await this.ask('reconnect', {})
+    const { pairing } = (await this.until('a pairing', (s) => s.links.length)).links[0]!
+    await this.panel.evaluate(
+      (pairing, address) => chrome.storage.local.set({ bridge: [{ pairing, address, ephemeral: false }] }),
+      pairing,
+      address,
+    )
+    await this.ask('reconnect', { pairing })
   }
 
   /** Adds servers to the extension's registry, by name, and connects to them. */
@@ -163,15 +168,19 @@ export class Rig {
     }, servers)
   }
 
-  connected(): Promise<State> {
-    return this.until('connected', (s) => s.link.status === 'connected')
+  /** Resolves when a bridge is connected: the one at an address, or any. */
+  connected(address?: string): Promise<State> {
+    return this.until(
+      'connected',
+      (s) => s.links.some((l) => l.status === 'connected' && (!address || l.address === address)),
+    )
   }
 
   /** Ends the worker, and resolves when another one is connected. */
   async killWorker(): Promise<void> {
-    const before = (await this.state()).link.since
+    const before = (await this.state()).links[0]?.since
     await this.browser.killWorker()
-    await this.until('another worker', (s) => s.link.status === 'connected' && s.link.since !== before)
+    await this.until('another worker', (s) => s.links[0]?.status === 'connected' && s.links[0].since !== before)
   }
 
   async close(): Promise<void> {

@@ -168,7 +168,7 @@ function changed(s: State, m: ToBackground): Partial<State> {
     case 'cancelPairing':
       return { pairing: null }
     case 'unpair':
-      return { link: { ...s.link, status: 'unpaired' } }
+      return { links: s.links.filter((link) => link.pairing !== m.params.pairing) }
     case 'setLabel':
       return { install: { ...s.install, label: m.params.label } }
     case 'setChat':
@@ -192,9 +192,9 @@ function changed(s: State, m: ToBackground): Partial<State> {
         origins: m.params.approved ? [...s.origins, m.params.origin] : s.origins.filter((o) => o !== m.params.origin),
       }
     case 'stop':
-      return { stopped: true, link: { ...s.link, status: 'stopped' }, runs: [] }
+      return { stopped: true, links: s.links.map((link) => ({ ...link, status: 'stopped' as const })), runs: [] }
     case 'go':
-      return { stopped: false, link: { ...s.link, status: 'connecting' } }
+      return { stopped: false, links: s.links.map((link) => ({ ...link, status: 'connecting' as const })) }
     case 'clearActivity':
       return { activity: [] }
     case 'cancelRun':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { State } from '../../extension/messages.ts'
-import { approvals, comparisons, runs, used } from './state.ts'
+import { approvals, comparisons, runs, linkOf, used } from './state.ts'
 import { lastAsked, set, withPages } from './walk.ts'
 
 const open = withPages()
@@ -29,7 +29,7 @@ function stateOf(text: string): Partial<State> {
   return {
     install: { id: text, label: text },
     version: text,
-    link: { ...s.link, status: 'refused', address: text, error },
+    links: [linkOf({ status: 'refused', address: text, error })],
     pairing: { step: 'failed', address: text, error },
     clients: [{ key: text, name: text, version: text, lastSeen: now, grants: { [text]: 'ask' } }],
     approvals: approvals(now).map((a) => ({

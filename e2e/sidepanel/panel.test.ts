@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { approvals, fresh } from './state.ts'
+import { approvals, fresh, linkOf } from './state.ts'
 import { asked, be, flows, focused, lastAsked, play, set, settled, until, wasAsked } from './walk.ts'
 
 const flow = flows()
@@ -22,7 +22,7 @@ flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) 
   await set(page, { pairing: { step: 'terminal', address: '127.0.0.1:55156', error: null } })
   await page.getByText('Now say yes in the terminal.').waitFor()
   await until(() => focused(page), (f) => f === 'Cancel', 'the focus goes on')
-  await set(page, { pairing: null, link: { ...fresh().link, status: 'connected', since: Date.now() } })
+  await set(page, { pairing: null, links: [linkOf({ since: Date.now() })] })
   await page.getByText('Paired. Your MCP clients').waitFor()
   assert.equal(await page.locator('portolan-pairing').count(), 0)
   await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the card')

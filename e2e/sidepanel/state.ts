@@ -6,6 +6,7 @@ import type {
   HistoryEntry,
   HistoryPage,
   HistoryQuery,
+  Link,
   Run,
   SiteProfile,
   State,
@@ -38,7 +39,7 @@ export function fresh(): State {
   return {
     version: '1.0.0',
     install: { id: '3f1c9a52-7b1e-4f0e-9a68-0c5d2e9b7a11', label: '' },
-    link: { status: 'unpaired', address: '127.0.0.1:55156', since: null, retryAt: null, error: null, ephemeral: false },
+    links: [],
     pairing: null,
     stopped: false,
     chats: {
@@ -75,13 +76,25 @@ export function fresh(): State {
   }
 }
 
+/** The link to a bridge. */
+export const linkOf = (more: Partial<Link> = {}): Link => ({
+  pairing: 'p1',
+  status: 'connected',
+  address: '127.0.0.1:55156',
+  since: null,
+  retryAt: null,
+  error: null,
+  ephemeral: false,
+  ...more,
+})
+
 /** In use: paired, two chats on, two clients. */
 export function used(now = Date.now()): State {
   const s = fresh()
   return {
     ...s,
     install: { ...s.install, label: 'Chromium, Work' },
-    link: { ...s.link, status: 'connected', since: now - 42 * minute },
+    links: [linkOf({ since: now - 42 * minute })],
     chats: {
       ...s.chats,
       chatgpt: {
@@ -287,10 +300,9 @@ export const comparisons = (now: number): Comparison[] => [
   },
 ]
 
-const linked = (now: number, link: Partial<State['link']>, more: Partial<State> = {}): State => {
-  const s = used(now)
-  return { ...s, link: { ...s.link, since: null, ...link }, ...more }
-}
+const linked = (now: number, link: Partial<Link>, more: Partial<State> = {}): State => (
+  { ...used(now), links: [linkOf(link)], ...more }
+)
 const pairing = (p: Partial<State['pairing']>): State => ({
   ...fresh(),
   pairing: { step: 'digits', address: '127.0.0.1:55156', error: null, ...p },
@@ -327,6 +339,19 @@ export const states: Record<string, (now: number) => State> = {
       status: 'refused',
       error: { code: 'NOT_PAIRED', message: 'The pairing was revoked at the bridge. Pair again.' },
     }),
+  several: (now) => ({
+    ...used(now),
+    links: [
+      linkOf({ since: now - 42 * minute }),
+      linkOf({
+        pairing: 'p2',
+        address: '127.0.0.1:55157',
+        status: 'waiting',
+        retryAt: now + 14_000,
+        error: { code: 'NO_BRIDGE', message: 'No bridge answers on 127.0.0.1:55157.' },
+      }),
+    ],
+  }),
   stopped: (now) => linked(now, { status: 'stopped' }, { stopped: true }),
   asked: (now) => ({ ...used(now), approvals: approvals(now), clients: used(now).clients }),
   running: (now) => ({ ...used(now), runs: runs(now), comparisons: comparisons(now) }),

@@ -39,7 +39,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
       for (const c of oldest) delete next[c.key]
       void this.set(next)
     }
-    return { id: clean(claim?.id), key, name, version, project, samples: claim?.samples === true }
+    return { id: clean(claim?.id), pairing, key, name, version, project, samples: claim?.samples === true }
   }
 
   grant(client: string, tool: string): Grant | undefined {

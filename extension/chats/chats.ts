@@ -1,7 +1,7 @@
 import { hasPermissions, removeStored, showTab } from '../browser.ts'
-import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
+import type { Chat, ChatSettings, Options, Run, Trouble } from '../messages.ts'
 import { loadAll } from '../stored.ts'
-import { ToolFault, type ToolCall } from '../tools/tool.ts'
+import { ToolFault, type Client, type ToolCall } from '../tools/tool.ts'
 import { startRun, type DriverRun } from './driverport.ts'
 import { Conversations } from './conversations.ts'
 import { History } from './history.ts'
@@ -67,13 +67,14 @@ export class Chats {
   private readonly active = new Map<string, ActiveRun>()
   private readonly options: () => Options
   private readonly changed: () => void
+  private readonly trouble: (trouble: Trouble, client: Client) => void
 
-  /** `offersChanged`: the tools' descriptions are different. `trouble`: a bundle was made. */
+  /** `offersChanged`: the tools' descriptions are different. `trouble`: a bundle was made about a client's prompt. */
   constructor(
     options: () => Options,
     changed: () => void,
     offersChanged: () => void,
-    trouble: ConstructorParameters<typeof Troubles>[1],
+    trouble: (trouble: Trouble, client: Client) => void,
   ) {
     this.options = options
     this.changed = changed
@@ -81,7 +82,8 @@ export class Chats {
     this.settings = new SiteSettings(changed)
     this.models = new Models(offersChanged)
     this.profiles = new Profiles(offersChanged)
-    this.troubles = new Troubles(options, trouble)
+    this.troubles = new Troubles(options)
+    this.trouble = trouble
   }
 
   async load(): Promise<void> {
@@ -181,12 +183,13 @@ export class Chats {
       answer.timings = { ...timings, ...answer.timings, totalMs: Date.now() - now }
       if (!prompt.fresh) this.conversations.remember(call.client, site, answer)
       this.settings.count(site)
-      if (answer.flags.length) this.troubles.suspicious(site, prompt.prompt, answered)
+      if (answer.flags.length) this.trouble(this.troubles.suspicious(site, prompt.prompt, answered), call.client)
       await this.history.answered(asked, answer).catch(notKept)
       return answer
     } catch (e) {
       this.settings.count(site, e)
-      this.troubles.failed(site, prompt.prompt, e)
+      const trouble = this.troubles.failed(site, prompt.prompt, e)
+      if (trouble) this.trouble(trouble, call.client)
       await this.history.failed(asked, e).catch(notKept)
       if (e instanceof ToolFault) delete e.details?.debug
       throw e

@@ -9,18 +9,16 @@ const longestText = 4000
 /** Bundles about failed runs and suspicious answers (B29). The last ones are kept over restarts. */
 export class Troubles extends Stored<Trouble[]> {
   private readonly options: () => Options
-  private readonly tell: (trouble: Trouble) => void
 
-  /** `tell`: a bundle was made. */
-  constructor(options: () => Options, tell: (trouble: Trouble) => void) {
+  constructor(options: () => Options) {
     super('local', 'troubles', [])
     this.options = options
-    this.tell = tell
   }
 
-  suspicious(site: Site, question: string, answered: Answer): void {
+  /** Makes a bundle about a suspicious answer. */
+  suspicious(site: Site, question: string, answered: Answer): Trouble {
     const { answer, confidence, evidence, layout, debug } = answered
-    this.add(
+    return this.add(
       site,
       'SUSPICIOUS_ANSWER',
       { length: answer.length, confidence, evidence, layout },
@@ -30,10 +28,11 @@ export class Troubles extends Stored<Trouble[]> {
     )
   }
 
-  failed(site: Site, question: string, e: unknown): void {
-    if (!(e instanceof ToolFault) || e.code === 'CANCELLED') return
+  /** Makes a bundle about a failure that is worth one. */
+  failed(site: Site, question: string, e: unknown): Trouble | undefined {
+    if (!(e instanceof ToolFault) || e.code === 'CANCELLED') return undefined
     const { debug, ...details } = e.details ?? {}
-    this.add(site, e.code, details, debug as Trouble['debug'], question)
+    return this.add(site, e.code, details, debug as Trouble['debug'], question)
   }
 
   private add(
@@ -43,7 +42,7 @@ export class Troubles extends Stored<Trouble[]> {
     debug: Trouble['debug'],
     question: string,
     answer?: string,
-  ): void {
+  ): Trouble {
     const shown = (text: string) =>
       this.options().debugTexts ? text.slice(0, longestText) : `(${text.length} characters)`
     const trouble: Trouble = {
@@ -57,7 +56,7 @@ export class Troubles extends Stored<Trouble[]> {
       ...(answer !== undefined && { answer: shown(answer) }),
     }
     void this.set([...this.value, trouble].slice(-most))
-    this.tell(trouble)
+    return trouble
   }
 }
 

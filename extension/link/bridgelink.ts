@@ -2,31 +2,31 @@ import type { Link as LinkState } from '../messages.ts'
 import { timeout } from '../timeout.ts'
 import { Connection } from '../../web/pairing/connection.ts'
 import { connect, Refusal } from '../../web/pairing/handshake.ts'
-import { macKey } from '../../web/pairing/crypto.ts'
-import { ephemeralKey, type Keys } from './keys.ts'
-import { addressProblem, defaultAddress, linkProblem } from './problems.ts'
+import { linkProblem } from './problems.ts'
 
 /** The stored part of a pairing. The key is kept apart. */
 export interface LinkRecord {
+  /** Tells this pairing from earlier and later ones. */
+  pairing: string
   address: string
   ephemeral: boolean
-  /** Tells this pairing from earlier and later ones. */
-  pairing?: string
 }
 
 export interface LinkHost {
   dial(url: string): WebSocket
-  keys: Keys
-  record: { get(): Promise<LinkRecord | undefined>; set(r: LinkRecord | undefined): Promise<void> }
   profile(): Promise<{ installId: string; label: string }>
   /** chrome-extension://ID */
   origin: string
-  /** Serves MCP on a proved connection. */
-  serve(connection: Connection): Promise<void>
+  /** Serves MCP on a proved connection of a pairing. */
+  serve(connection: Connection, pairing: string): Promise<void>
   /** Called when the state has changed. */
   changed(): void
-  /** Switches the regular search for a bridge on or off. */
-  watch(on: boolean): void
+}
+
+/** What is stored of one pairing. */
+export interface StoredPairing {
+  address(): Promise<string | undefined>
+  key(): Promise<CryptoKey | undefined>
 }
 
 /** How long a socket may take to open, in ms. */
@@ -43,15 +43,12 @@ const refusedWait = 60_000
 /** The close reason of the switch that stops everything. The bridge tells its clients (bridge/socket/limits.go). */
 const stoppedByPerson = 'stopped by the person'
 
-const unpaired = { status: 'unpaired', since: null, retryAt: null, error: null, ephemeral: false } as const
-
-/** Keeps the connection to the paired bridge: dials, proves the key, dials again. */
+/** Keeps the connection to one paired bridge: dials, proves the key, dials again. */
 export class BridgeLink {
-  state: LinkState = { ...unpaired, address: defaultAddress }
-  /** The pairing of the last connection. */
-  pairing = ''
+  state: LinkState
 
   private readonly host: LinkHost
+  private readonly stored: StoredPairing
   private connection: Connection | undefined
   private attempt: Promise<void> | undefined
   private failures = 0
@@ -59,10 +56,14 @@ export class BridgeLink {
   private timer: ReturnType<typeof setTimeout> | undefined
   /** A copy of this profile has the connection until then. Two copies would take it from each other for ever. */
   private yieldsUntil = 0
-  private stopped = false
+  private stopped: boolean
 
-  constructor(host: LinkHost) {
+  constructor(host: LinkHost, record: LinkRecord, stored: StoredPairing, stopped: boolean) {
     this.host = host
+    this.stored = stored
+    this.stopped = stopped
+    const status = stopped ? 'stopped' : 'connecting'
+    this.state = { ...record, status, since: null, retryAt: null, error: null }
   }
 
   /** Connects if that is wanted and not done yet. Called by alarms, at the start, and by the user. */
@@ -88,23 +89,12 @@ export class BridgeLink {
     else void this.wake()
   }
 
-  /** Uses the key of a new pairing. */
-  async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
-    await this.host.keys.set(key)
-    await this.host.record.set({ address, ephemeral, pairing: crypto.randomUUID() })
-    await this.reconnect()
-  }
-
-  async useToken(address: string, token: string): Promise<void> {
-    const bad = addressProblem(address)
-    if (bad) throw new Refusal(bad.code, bad.message)
-    await this.paired(address, await macKey(await ephemeralKey(token)), true)
-  }
-
-  async unpair(): Promise<void> {
-    await this.host.keys.remove()
-    await this.host.record.set(undefined)
-    await this.reconnect()
+  /** Ends the connection, because the pairing has ended. */
+  async end(): Promise<void> {
+    this.stopped = true
+    clearTimeout(this.timer)
+    this.connection?.close(1000, 'unpaired')
+    await this.attempt
   }
 
   /** Connects again, as after a start. */
@@ -119,22 +109,18 @@ export class BridgeLink {
 
   private async dial(): Promise<void> {
     clearTimeout(this.timer)
-    const { host } = this
-    const [record, key] = await Promise.all([host.record.get(), host.keys.get()])
+    const { host, stored, state: { pairing } } = this
+    const [address = this.state.address, key] = await Promise.all([stored.address(), stored.key()])
     if (this.stopped) return
-    host.watch(!!record && !!key)
-    const { address, ephemeral } = record ?? { address: defaultAddress, ephemeral: false }
-    if (!record || !key)
-      return this.set({ ...unpaired, address })
-    this.pairing = record.pairing ?? ''
-    this.set({ status: 'connecting', address, ephemeral, retryAt: null })
+    this.set({ status: 'connecting', address, retryAt: null })
     let connection: Connection | undefined
     try {
+      if (!key) throw new Refusal('NO_KEY', 'the key of the pairing is lost')
       connection = await Connection.open(host.dial(`ws://${address}/extension`), openTimeout)
       await this.prove(connection, address, key)
       if (this.stopped) return connection.close(1000, stoppedByPerson)
       this.open(connection)
-      await host.serve(connection)
+      await host.serve(connection, pairing)
     } catch (e) {
       connection?.close()
       if (this.connection === connection) this.connection = undefined

@@ -3,14 +3,14 @@ import { digest, utf8, type Bytes } from '../../web/pairing/crypto.ts'
 /** Returns the key for a bridge that runs with --ephemeral, from the token that the bridge shows. */
 export const ephemeralKey = (token: string): Promise<Bytes> => digest(utf8(`portolan-ephemeral-1\0${token}`))
 
-/** Keeps the key of the pairing. */
+/** Keeps the key of each pairing. */
 export interface Keys {
-  get(): Promise<CryptoKey | undefined>
-  set(key: CryptoKey): Promise<void>
-  remove(): Promise<void>
+  get(pairing: string): Promise<CryptoKey | undefined>
+  set(pairing: string, key: CryptoKey): Promise<void>
+  remove(pairing: string): Promise<void>
 }
 
-/** Keeps the key in IndexedDB, because `chrome.storage` cannot hold a CryptoKey. */
+/** Keeps keys in IndexedDB, because `chrome.storage` cannot hold a CryptoKey. */
 export function browserKeys(): Keys {
   const store = async (mode: IDBTransactionMode) => {
     const open = indexedDB.open('portolan-bridge', 1)
@@ -18,9 +18,9 @@ export function browserKeys(): Keys {
     return (await done(open)).transaction('keys', mode).objectStore('keys')
   }
   return {
-    get: async () => await done((await store('readonly')).get('bridge')) as CryptoKey | undefined,
-    set: async (key) => void await done((await store('readwrite')).put(key, 'bridge')),
-    remove: async () => void await done((await store('readwrite')).delete('bridge')),
+    get: async (pairing) => await done((await store('readonly')).get(pairing)) as CryptoKey | undefined,
+    set: async (pairing, key) => void await done((await store('readwrite')).put(key, pairing)),
+    remove: async (pairing) => void await done((await store('readwrite')).delete(pairing)),
   }
 }
 

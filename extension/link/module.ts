@@ -5,6 +5,8 @@ import type { Connection } from '../../web/pairing/connection.ts'
 
 /** A call that the module has checked, or another request, whose params are the arguments. */
 interface ModuleCall {
+  /** The number of the connection that it came over. */
+  connection: number
   tool?: string
   method?: string
   arguments: Record<string, unknown>
@@ -22,7 +24,11 @@ interface Caller {
  * Carries out a call or a request. Resolves to its result, or to a failed CallToolResult, as JSON text. The client gets
  * a rejection's message.
  */
-export type CallHandler = (call: ModuleCall, signal: AbortSignal, caller: Caller) => Promise<string>
+export type CallHandler = (
+  call: Omit<ModuleCall, 'connection'> & { pairing: string },
+  signal: AbortSignal,
+  caller: Caller,
+) => Promise<string>
 
 /** A tool for the module's list. `check`: the module checks arguments against the schema. */
 interface OfferedTool {
@@ -44,7 +50,7 @@ interface Exports {
     params: string,
     done: (answer: string | null, error: string | null) => void,
   ): string | null
-  serve(ended: (why: string) => void): string | null
+  serve(connection: number, ended: (why: string) => void): string | null
 }
 
 /** One run of tools.wasm. */
@@ -52,7 +58,9 @@ export class ToolModule {
   /** The module has ended, and another must be started. */
   ended = false
   private exports!: Exports
-  private connection: Connection | undefined
+  /** The connections that are served, by number, with the pairing of each. */
+  private readonly served = new Map<number, { connection: Connection; pairing: string }>()
+  private last = 0
   private readonly running = new Map<number, AbortController>()
   private readonly handle: CallHandler
 
@@ -75,7 +83,7 @@ export class ToolModule {
       run(wasm, boot, new Abi(), { WebSocket: module.socketClass() }).catch(reject).then(() => {
         module.ended = true
         for (const control of module.running.values()) control.abort()
-        module.connection?.close(1011, 'the module has ended')
+        for (const { connection } of module.served.values()) connection.close(1011, 'the module has ended')
         reject(new Error('the module of tools has ended'))
       })
     })
@@ -86,32 +94,39 @@ export class ToolModule {
     if (problem) throw new Error(problem)
   }
 
-  /** Tells the client that resources and prompts may have changed. */
+  /** Tells the clients that resources and prompts may have changed. */
   changed(): void {
     this.exports.changed()
   }
 
-  /** Sends the client a message of a server's log. */
+  /** Sends the clients a message of a server's log. */
   log(logger: string, level: string, text: string): void {
     this.exports.log(logger, level, text)
   }
 
-  /** Tells the client that a resource has changed, if it has subscribed to it. */
+  /** Tells the clients that have subscribed to a resource that it has changed. */
   updated(uri: string): void {
     this.exports.updated(uri)
   }
 
-  /** Serves a proved connection, from its first message on. */
-  serve(connection: Connection): void {
-    this.connection = connection
-    this.exports.serve(() => connection.close(1000, 'the session has ended'))
+  /** Serves a proved connection of a pairing, from its first message on. Others are served beside it. */
+  serve(connection: Connection, pairing: string): void {
+    const number = ++this.last
+    this.served.set(number, { connection, pairing })
+    this.exports.serve(number, () => {
+      this.served.delete(number)
+      connection.close(1000, 'the session has ended')
+    })
   }
 
   private async call(id: number, text: string): Promise<void> {
     const control = new AbortController()
     this.running.set(id, control)
     try {
-      const result = await this.handle(JSON.parse(text), control.signal, {
+      const { connection, ...call } = JSON.parse(text) as ModuleCall
+      const { pairing } = this.served.get(connection) ?? {}
+      if (pairing === undefined) throw new Error('the connection has ended')
+      const result = await this.handle({ ...call, pairing }, control.signal, {
         progress: (p) => this.exports.progress(id, JSON.stringify(p)),
         ask: (method, params) =>
           new Promise((resolve, reject) => {
@@ -130,15 +145,16 @@ export class ToolModule {
     }
   }
 
-  /** Returns the class that Go's WebSocket library constructs. It stands for the connection that is open already. */
+  /** Returns the class that Go's WebSocket library constructs. It stands for a connection that is open already. */
   private socketClass(): unknown {
-    const current = () => this.connection!
+    const numbered = (url: string) => this.served.get(Number(url.slice('ws://bridge/'.length)))!.connection
     return class BridgeSocket extends EventTarget {
       binaryType = ''
       readonly protocol = ''
-      private readonly connection = current()
-      constructor() {
+      private readonly connection: Connection
+      constructor(url: string) {
         super()
+        this.connection = numbered(url)
         queueMicrotask(() => {
           this.dispatchEvent(new Event('open'))
           this.connection.onclose = () => {

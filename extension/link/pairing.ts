@@ -3,9 +3,11 @@ import { openTimeout, type LinkHost } from './bridgelink.ts'
 import { Connection } from '../../web/pairing/connection.ts'
 import { pair } from '../../web/pairing/handshake.ts'
 import { macKey } from '../../web/pairing/crypto.ts'
-import { addressProblem, pairingProblem } from './problems.ts'
+import { pairingProblem, type Problem } from './problems.ts'
 
 interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {
+  /** Returns why no bridge at an address can be paired. */
+  problem(address: string): Problem | undefined
   paired(address: string, key: CryptoKey): Promise<void>
   /** Keeps the worker alive while the user reads the digits. */
   awakeDuring(work: () => Promise<void>): Promise<void>
@@ -31,7 +33,7 @@ export class Pairer {
     const attempt: Attempt = this.attempt = { typed: Promise.withResolvers() }
     attempt.typed.promise.catch(() => {})
     const show = (step: Pairing['step'], error: Pairing['error'] = null) => this.show(attempt, { step, address, error })
-    const bad = addressProblem(address)
+    const bad = this.host.problem(address)
     if (bad) return show('failed', bad)
     show('connecting')
     return this.host.awakeDuring(async () => {

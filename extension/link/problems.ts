@@ -33,6 +33,7 @@ export const pairingProblem = (e: unknown, address: string): Problem =>
 export const linkProblem = (e: unknown, address: string): Problem =>
   problem(e, address, 'It is started with "portolan bridge", or by an MCP client that uses it.', (e) => ({
     NOT_PAIRED: 'The bridge does not know this browser profile (any more). Pair again.',
+    NO_KEY: 'The browser has lost the key of this pairing. Pair again.',
     BAD_PROOF: e.remote
       ? 'The bridge does not accept the key of this browser profile. Pair again.'
       : `${e.message}. Another program may hold its port.`,

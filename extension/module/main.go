@@ -1,6 +1,6 @@
 //go:build js
 
-// Tools.wasm is the MCP server of the extension, on a connection of the background. In
+// Tools.wasm is the MCP server of the extension, on connections of the background. In
 // TypeScript the background dials, proves the pairing and answers pings. It loads this
 // module once a connection is proved.
 package main
@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 
 	"github.com/coder/websocket"
@@ -77,7 +78,7 @@ func start() error {
 			}
 			return server.Offer(tools)
 		},
-		"serve":   func(args arguments) error { return serve(server, args[0]) },
+		"serve":   func(args arguments) error { return serve(server, args) },
 		"changed": func(arguments) error { server.Changed(); return nil },
 		"log":     func(args arguments) error { return logTo(server, args) },
 		"updated": func(args arguments) error {
@@ -144,17 +145,23 @@ func (a arguments) decode(i int, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// serve runs the server on the background's connection, for which the scope's WebSocket
-// stands. It returns at once, and calls ended with the reason after the last message.
-func serve(server *toolserver.Server, ended safejs.Value) error {
+// serve runs the server on the background's connection with the number at 0. The scope's
+// WebSocket of that address stands for it. It returns at once, and calls the function at
+// 1 with the reason after the last message.
+func serve(server *toolserver.Server, args arguments) error {
+	number, err := args[0].Int()
+	if err != nil {
+		return err
+	}
+	ended := args[1]
 	run := func() error {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		ws, _, err := websocket.Dial(ctx, "ws://bridge/", nil)
+		ws, _, err := websocket.Dial(ctx, "ws://bridge/"+strconv.Itoa(number), nil)
 		if err != nil {
 			return err
 		}
-		return server.Serve(ctx, socket.New(ws, nil, socket.Limits{}))
+		return server.Serve(ctx, socket.New(ws, nil, socket.Limits{}), number)
 	}
 	go func() {
 		why := "a fault of the module"

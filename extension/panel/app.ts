@@ -10,10 +10,10 @@ import type { Notice } from '../../web/ui/notices.ts'
 import { styles } from '../../web/ui/style.ts'
 import { clean, line } from '../../web/ui/text.ts'
 import { connectPort } from '../browser.ts'
-import type { Method, Requests, State } from '../messages.ts'
+import type { Link, Method, Requests, State } from '../messages.ts'
 import { keepFocus } from './focus.ts'
 import { octagon, placeIcon, play } from './icons.ts'
-import { linkStanding, linkWords } from './link.ts'
+import { linksStanding } from './link.ts'
 import { Store, type RequestError } from './store.ts'
 import { own } from './style.ts'
 import './approvals.ts'
@@ -62,7 +62,8 @@ export class PortolanExtension extends Shell implements AppContext {
       void this.run(() => import('./questions.ts')).then(() => this.requestUpdate())
     this.asked ||= !!now?.questions.length
     this.now = Date.now()
-    if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.link.status !== 'unpaired')
+    const isNew = (link: Link) => !before?.links.some((l) => l.pairing === link.pairing)
+    if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.links.some(isNew))
       this.tell(this.words('paired'))
     this.requestUpdate()
   }
@@ -70,7 +71,8 @@ export class PortolanExtension extends Shell implements AppContext {
   /** Renders each second while a countdown is shown, otherwise every 30 seconds. */
   private tick(): void {
     const s = this.seen
-    const counts = s && (s.link.status === 'waiting' || s.runs.length > 0 || s.approvals.length > 0)
+    const counts = s &&
+      (s.links.some((link) => link.status === 'waiting') || s.runs.length > 0 || s.approvals.length > 0)
     if (counts || Date.now() - this.now > 30_000) this.now = Date.now()
   }
 
@@ -89,6 +91,7 @@ export class PortolanExtension extends Shell implements AppContext {
   protected override render(): TemplateResult | typeof nothing {
     if (!this.language) return nothing
     const { words: t, seen: state, place, now } = this
+    const bridges = linksStanding(state?.links ?? [], t, now)
     return html`<div class="panel app" lang=${t.locale} dir=${directionOf(t.locale)}>
       <header class="top">
         <div class="brand">${compass}<div><h1>${t('app')}</h1>${
@@ -96,10 +99,10 @@ export class PortolanExtension extends Shell implements AppContext {
     }</div>
           ${
       state
-        ? html`<button type="button" class="chip" data-standing=${linkStanding[state.link.status]} aria-label=${
-          t('bridge_is', { status: linkWords(state.link, t, now) })
+        ? html`<button type="button" class="chip" data-standing=${bridges.standing} aria-label=${
+          t('bridge_is', { status: bridges.long })
         } @click=${() => this.go('home')}>
-            ${standingIcon[linkStanding[state.link.status]]}<span>${t(`link_${state.link.status}`)}</span></button>`
+            ${standingIcon[bridges.standing]}<span>${bridges.short}</span></button>`
         : nothing
     }
         </div>

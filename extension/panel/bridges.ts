@@ -40,8 +40,12 @@ class Bridges extends AppPart {
     const now = Math.max(Date.now(), startedAt)
     return html`<li><div><bdi dir="ltr">${address}</bdi>
       <p class="dim"><bdi>${name} ${version}</bdi> · ${t('bridges_started', { ago: t.ago(startedAt, now) })}</p></div>
-      <button type="button" class="small" aria-label=${t('bridges_pair', { address })}
-        @click=${() => this.choose(address)}>${t('pair')}</button></li>`
+      ${
+      this.state.links.some((link) => link.address === address && link.status !== 'refused')
+        ? html`<span class="badge">${t('bridges_paired')}</span>`
+        : html`<button type="button" class="small" aria-label=${t('bridges_pair', { address })}
+        @click=${() => this.choose(address)}>${t('pair')}</button>`
+    }</li>`
   }
 
   private readonly look = async (): Promise<void> => {

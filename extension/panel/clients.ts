@@ -24,7 +24,9 @@ class Clients extends AppPart {
         ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${
           repeat(clients, (c) => c.key, (c) => html`<li>${this.client(c)}</li>`)
         }</ul>`
-        : html`<p class="dim">${this.t(this.state.link.status === 'connected' ? 'clients_ready' : 'clients_none')}</p>`
+        : html`<p class="dim">${
+          this.t(this.state.links.some((l) => l.status === 'connected') ? 'clients_ready' : 'clients_none')
+        }</p>`
     }
       <div class="row" role="group" aria-label=${this.t('config_for')}><span class="dim">${
       this.t('config_for')
@@ -41,13 +43,15 @@ class Clients extends AppPart {
     const name = `${line(c.name, 60)}${c.number ? ` ${t.number(c.number)}` : ''}`
     const given = Object.keys(c.grants).sort()
     const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
+    const { links } = this.state
+    const bridge = links.length > 1 && links.find((l) => c.key.startsWith(`${l.pairing}\n`))?.address
     const id = `${this.id_}-${c.key.replace(/\W/g, '_')}`
     return html`<div class="stack tight"><p><bdi class="client">${name}</bdi> <bdi class="dim">${
       line(c.version ?? '', 30)
     }</bdi></p>
       <p class="dim">${c.project ? html`<bdi>${line(c.project, 60)}</bdi> · ` : nothing}${
-      t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })
-    }</p></div>
+      bridge ? html`<bdi dir="ltr">${line(bridge, 80)}</bdi> · ` : nothing
+    }${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</p></div>
       ${
       confirm(this.panel, {
         label: t('forget'),

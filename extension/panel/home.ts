@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
-import { define, freshId } from '../../web/ui/part.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { download } from '../../web/ui/save.ts'
 import { giveBack, permit } from './permissions.ts'
 import { setting } from './setting.ts'
@@ -13,24 +14,43 @@ import './pairing.ts'
 import './runs.ts'
 
 /** The bridge does not know this browser, or has another key. Only pairing helps. */
-const estranged = new Set(['NOT_PAIRED', 'BAD_PROOF'])
+const estranged = new Set(['NOT_PAIRED', 'BAD_PROOF', 'NO_KEY'])
 
-/** The link to the bridge, running prompts, clients and permissions. */
+/** The bridges, running prompts, clients and permissions. */
 class Home extends AppPart {
+  static override properties = reactive('adding')
+  /** The person wants to pair another bridge. */
+  declare private adding: boolean
+  private pairings = ''
+
+  protected override willUpdate(): void {
+    const pairings = this.state.links.map((link) => link.pairing).join()
+    if (pairings !== this.pairings) this.adding = false
+    this.pairings = pairings
+  }
+
   protected override render(): TemplateResult {
     const { panel, state, now } = this
-    const { link } = state
-    const pairing = link.status === 'unpaired' || state.pairing !== null ||
-      (link.status === 'refused' && estranged.has(link.error?.code ?? ''))
+    const { links } = state
+    const lost = links.find((link) => link.status === 'refused' && estranged.has(link.error?.code ?? ''))
+    const pairing = !links.length || state.pairing !== null || !!lost || this.adding
     // Before the first pairing nobody can call.
-    const strangers = link.status === 'unpaired' && !state.clients.length && !state.origins.length
+    const strangers = !links.length && !state.clients.length && !state.origins.length
     return html`
       ${
-      link.status === 'unpaired'
-        ? nothing
-        : html`<portolan-link .panel=${panel} .state=${state} .now=${now}></portolan-link>`
+      repeat(links, (link) =>
+        link.pairing, (link) =>
+        html`<portolan-link .panel=${panel} .state=${state} .link=${link} .now=${now}></portolan-link>`)
     }
-      ${pairing ? html`<portolan-pairing .panel=${panel} .state=${state}></portolan-pairing>` : nothing}
+      ${
+      pairing
+        ? html`<portolan-pairing .panel=${panel} .state=${state} .address=${lost?.address} .close=${
+          links.length && !lost ? this.close : undefined
+        }></portolan-pairing>`
+        : html`<div><button type="button" class="small" @click=${() => (this.adding = true)}>${
+          this.t('pair_another')
+        }</button></div>`
+    }
       ${state.runs.length ? html`<portolan-runs .panel=${panel} .state=${state} .now=${now}></portolan-runs>` : nothing}
       <div class="pair">
         <div class="main">${
@@ -42,6 +62,11 @@ class Home extends AppPart {
     }
           <portolan-profile .panel=${panel} .state=${state}></portolan-profile></div>
       </div>`
+  }
+
+  private readonly close = (): void => {
+    this.adding = false
+    if (this.state.pairing) void this.panel.send('cancelPairing', {})
   }
 }
 

@@ -1,26 +1,33 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { isKey, type Words } from './translations.ts'
-import { define, freshId } from '../../web/ui/part.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { standingIcon, type Standing } from '../../web/ui/icons.ts'
 import { clean } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
-import type { Link } from '../messages.ts'
+import { leading, type Link } from '../messages.ts'
 
-/** The state of the link to the bridge, and the buttons for it. */
+/** The state of the link to one bridge, and the buttons for it. */
 class LinkCard extends AppPart {
+  static override properties = reactive('link')
+  declare link: Link
   private readonly id_ = freshId()
 
   protected override render(): TemplateResult {
-    const { link, tools } = this.state
+    const { link } = this
+    const { tools, links } = this.state
     const { words: t } = this.panel
+    const { pairing } = link
+    const address = clean(link.address, 80)
+    // Where several have the same label, a screen reader says whose it is.
+    const name = (label: string) => links.length > 1 ? `${label} ${address}` : undefined
     return html`<section class="card" data-standing=${linkStanding[link.status]} aria-labelledby=${this.id_}>
       <header><span class="standing">${standingIcon[linkStanding[link.status]]}</span><h2 id=${this.id_}>${
       t('bridge')
-    }</h2>
+    }${links.length > 1 ? html` <bdi dir="ltr">${address}</bdi>` : nothing}</h2>
         <span class="status">${linkWords(link, t, this.now)}</span></header>
       <ul class="facts">
-        <li><bdi dir="ltr">${clean(link.address, 80)}</bdi></li>
+        ${links.length > 1 ? nothing : html`<li><bdi dir="ltr">${address}</bdi></li>`}
         ${
       link.status === 'connected' && link.since !== null
         ? html`<li>${t('link_since', { ago: t.ago(link.since, Math.max(this.now, link.since)) })}</li>`
@@ -40,9 +47,8 @@ class LinkCard extends AppPart {
       <div class="row">
         ${
       link.status === 'waiting' || link.status === 'refused'
-        ? html`<button type="button" class="primary" @click=${() => this.panel.send('reconnect', {})}>${
-          t('try_now')
-        }</button>`
+        ? html`<button type="button" class="primary" aria-label=${name(t('try_now')) ?? nothing}
+          @click=${() => this.panel.send('reconnect', { pairing })}>${t('try_now')}</button>`
         : nothing
     }
         ${
@@ -53,10 +59,11 @@ class LinkCard extends AppPart {
         ${
       confirm(this.panel, {
         label: t('unpair'),
+        name: name(t('unpair')),
         question: t('unpair_question'),
         yes: t('unpair_yes'),
         small: true,
-        act: () => this.panel.send('unpair', {}),
+        act: () => this.panel.send('unpair', { pairing }),
       })
     }
       </div>
@@ -67,8 +74,7 @@ class LinkCard extends AppPart {
 define('portolan-link', LinkCard)
 
 /** The standing of each status: links have the shapes and colours of servers. */
-export const linkStanding: Record<Link['status'], Standing> = {
-  unpaired: 'idle',
+const linkStanding: Record<Link['status'], Standing> = {
   connecting: 'connecting',
   connected: 'connected',
   waiting: 'paused',
@@ -76,8 +82,19 @@ export const linkStanding: Record<Link['status'], Standing> = {
   stopped: 'off',
 }
 
+/** How all bridges stand: as the one that leads. */
+export function linksStanding(
+  links: Link[],
+  t: Words,
+  now: number,
+): { standing: Standing; short: string; long: string } {
+  const link = leading(links)
+  if (!link) return { standing: 'idle', short: t('link_unpaired'), long: t('link_unpaired') }
+  return { standing: linkStanding[link.status], short: t(`link_${link.status}`), long: linkWords(link, t, now) }
+}
+
 /** The status in words; while it waits, with the time that is left. */
-export function linkWords(link: Link, t: Words, now: number): string {
+function linkWords(link: Link, t: Words, now: number): string {
   if (link.status === 'waiting' && link.retryAt !== null) {
     const left = Math.ceil((link.retryAt - now) / 1000)
     return left > 0 ? t('link_waiting_for', { time: t.duration(left * 1000) }) : t('link_connecting')

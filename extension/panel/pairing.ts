@@ -27,7 +27,11 @@ function command(panel: AppContext, text: string): TemplateResult {
 
 /** The steps of pairing: the command in the terminal, the digits, the answer in the terminal. */
 class PairingCard extends AppPart {
-  static override properties = reactive('digits', 'short', 'checking')
+  static override properties = reactive('address', 'close', 'digits', 'short', 'checking')
+  /** Of the bridge to pair with again. */
+  declare address: string | undefined
+  /** Leaves the card. Without it the card stays. */
+  declare close: (() => void) | undefined
   declare private digits: string
   /** Fewer than six were sent. */
   declare private short: boolean
@@ -81,7 +85,6 @@ class PairingCard extends AppPart {
   }
 
   private begin(pairing: Pairing | null): TemplateResult {
-    const { link } = this.state
     const id = this.id_
     const busy = pairing?.step === 'connecting'
     return html`
@@ -104,8 +107,8 @@ class PairingCard extends AppPart {
         }</button>`
         : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
             ${
-          pairing
-            ? html`<button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${
+          pairing || this.close
+            ? html`<button type="button" @click=${this.close ?? (() => this.panel.send('cancelPairing', {}))}>${
               this.t('close')
             }</button>`
             : nothing
@@ -119,7 +122,7 @@ class PairingCard extends AppPart {
           <div class="stack">
             <div class="field"><label for="${id}-address">${this.t('bridge_address')}</label>
               <input id="${id}-address" name="address" dir="ltr" spellcheck="false" autocomplete="off" .value=${
-      pairing?.address || link.address || '127.0.0.1:55156'
+      pairing?.address || this.address || '127.0.0.1:55156'
     }></div>
             <div class="field"><label for="${id}-token">${this.t('token')}</label>
               <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off"

@@ -12,15 +12,23 @@ const mostWatched = 1000
 const mostNamed = 1000
 
 type Params = Record<string, unknown>
-type Asked = { signal: AbortSignal; callId: string }
+type Asked = { signal: AbortSignal; callId: string; pairing: string }
+
+/** A subscription at a server. */
+interface Watched {
+  /** The pairings whose clients watch the resource. */
+  pairings: Set<string>
+  /** Resolves to what ends it. */
+  end: Promise<() => void>
+}
 
 /** Resources, prompts and completion of the registry's servers, for desktop clients. */
 export class PublishedOffers {
   /** The server that a tool's result has named a resource of, by URI. */
   private readonly named = new Map<string, string>()
 
-  /** What ends the subscriptions of clients, by the client's URI. */
-  private readonly watched = new Map<string, Promise<() => void>>()
+  /** The subscriptions of clients, by the client's URI. */
+  private readonly watched = new Map<string, Watched>()
   private readonly updated: (uri: string) => void
 
   /** `updated`: a resource that a client watches has changed. */
@@ -30,7 +38,7 @@ export class PublishedOffers {
 
   /** Answers a request of the spec. Rejects with a code, as the registry does. */
   async answer(registry: RegistryImage, method: string, params: Params, asked: Asked): Promise<object> {
-    const { signal } = asked
+    const { signal, callId, pairing } = asked
     switch (method) {
       case 'resources/list': {
         const seen = new Set<string>()
@@ -54,14 +62,14 @@ export class PublishedOffers {
         )
       case 'resources/read': {
         const [server, uri] = await this.place(registry, String(params['uri']), signal)
-        const { contents, _meta } = await registry.readResource(server, uri, asked)
+        const { contents, _meta } = await registry.readResource(server, uri, { signal, callId })
         return { contents, _meta: marked(server, _meta) }
       }
       case 'resources/subscribe':
-        await this.watch(registry, String(params['uri']), signal)
+        await this.watch(registry, String(params['uri']), asked)
         return {}
       case 'resources/unsubscribe':
-        await this.unwatch(String(params['uri']))
+        await this.unwatch(String(params['uri']), pairing)
         return {}
       case 'prompts/list':
         return paged(
@@ -76,7 +84,7 @@ export class PublishedOffers {
         const { description, messages, provenance, _meta } = await registry.getPrompt(
           String(params['name']),
           args,
-          asked,
+          { signal, callId },
         )
         return { description, messages, _meta: marked(provenance.server, _meta) }
       }
@@ -99,30 +107,33 @@ export class PublishedOffers {
     }
   }
 
-  /** Ends all subscriptions, because the connection with the clients has ended. */
-  unwatchAll(): void {
-    for (const uri of this.watched.keys()) void this.unwatch(uri)
+  /** Ends the subscriptions of a pairing, because the connection with its clients has ended. */
+  unwatchAll(pairing: string): void {
+    for (const uri of this.watched.keys()) void this.unwatch(uri, pairing)
   }
 
   /** Subscribes to a resource once, however often it is asked for. */
-  private async watch(registry: RegistryImage, uri: string, signal: AbortSignal): Promise<void> {
-    let watching = this.watched.get(uri)
-    if (!watching) {
+  private async watch(registry: RegistryImage, uri: string, { signal, pairing }: Asked): Promise<void> {
+    let watched = this.watched.get(uri)
+    if (!watched) {
       if (this.watched.size >= mostWatched)
         throw new RegistryError('too_large', `clients watch ${mostWatched} resources already`)
-      watching = this.place(registry, uri, signal).then(([server, own]) =>
+      const end = this.place(registry, uri, signal).then(([server, own]) =>
         registry.subscribeResource(server, own, () => this.updated(uri))
       )
-      this.watched.set(uri, watching)
-      watching.catch(() => this.watched.delete(uri))
+      watched = { pairings: new Set(), end }
+      this.watched.set(uri, watched)
+      end.catch(() => this.watched.delete(uri))
     }
-    await watching
+    watched.pairings.add(pairing)
+    await watched.end
   }
 
-  private async unwatch(uri: string): Promise<void> {
-    const watching = this.watched.get(uri)
+  private async unwatch(uri: string, pairing: string): Promise<void> {
+    const watched = this.watched.get(uri)
+    if (!watched?.pairings.delete(pairing) || watched.pairings.size) return
     this.watched.delete(uri)
-    const end = await watching?.catch(() => undefined)
+    const end = await watched.end.catch(() => undefined)
     end?.()
   }
 

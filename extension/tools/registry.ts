@@ -78,9 +78,9 @@ export class PublishedRegistry {
     if (on) this.unfollow = (await this.open()).observe(({ log }) => log && this.logged(log), { logs: true })
   }
 
-  /** Ends what desktop clients have subscribed to. */
-  unwatchAll(): void {
-    this.offers.unwatchAll()
+  /** Ends what the clients of a pairing's bridge have subscribed to. */
+  unwatchAll(pairing: string): void {
+    this.offers.unwatchAll(pairing)
   }
 
   /** A request of a desktop client as a tool, so that it is admitted, stopped and logged as calls are. */
@@ -96,6 +96,7 @@ export class PublishedRegistry {
           return await this.offers.answer(registry, method, call.args, {
             signal: call.signal,
             callId: call.id,
+            pairing: call.client.pairing,
           }) as never
         } catch (e) {
           throw faultOf(e)

@@ -55,6 +55,8 @@ export interface ToolCall {
 export interface Client {
   /** Its session at the bridge. */
   id: string
+  /** The pairing with its bridge. */
+  pairing: string
   key: string
   name: string
   version?: string

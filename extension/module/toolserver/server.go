@@ -37,6 +37,8 @@ type Call struct {
 	Method    string          `json:"method,omitempty"` // of another request than a call
 	Arguments json.RawMessage `json:"arguments"`        // of the tool, or the params of the request
 	Client    json.RawMessage `json:"client,omitempty"` // of rawmsg.MetaClient, from the bridge
+	// Connection is the number that Serve got for the connection of the call.
+	Connection int `json:"connection"`
 }
 
 // Progress is one report of a call's progress.
@@ -90,7 +92,7 @@ func New(version string, run Run) *Server {
 	return s
 }
 
-// Offer replaces the tools and notifies the client. It returns an error and keeps the
+// Offer replaces the tools and notifies the clients. It returns an error and keeps the
 // old tools if a definition is not valid.
 func (s *Server) Offer(tools []Tool) error {
 	s.mu.Lock()
@@ -106,9 +108,19 @@ func (s *Server) Offer(tools []Tool) error {
 	return nil
 }
 
-// Serve answers one client until it or ctx ends.
-func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
-	return s.server.Run(ctx, t)
+// Serve answers one client until it or ctx ends. Several clients may be served at once.
+// Their calls have the number of their connection.
+func (s *Server) Serve(ctx context.Context, t mcp.Transport, connection int) error {
+	return s.server.Run(context.WithValue(ctx, connectionKey{}, connection), t)
+}
+
+// connectionKey is the context key of a connection's number.
+type connectionKey struct{}
+
+// connectionOf returns the number of the connection that a request came over.
+func connectionOf(ctx context.Context) int {
+	n, _ := ctx.Value(connectionKey{}).(int)
+	return n
 }
 
 func (s *Server) tools() *toolList {
@@ -166,8 +178,8 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	default:
 		return failed("%d calls are under way in the browser; try again when one has ended", maxCalls)
 	}
-	text, err := s.run(ctx, Call{Tool: tool.name, Arguments: args, Client: clientOf(req.Params.Meta)},
-		callerOf(ctx, req.Session, req.Params.Meta))
+	call := Call{Tool: tool.name, Arguments: args, Client: clientOf(req.Params.Meta), Connection: connectionOf(ctx)}
+	text, err := s.run(ctx, call, callerOf(ctx, req.Session, req.Params.Meta))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -200,7 +212,8 @@ func (s *Server) ask(ctx context.Context, method string, req mcp.Request) (resul
 			return nil, err
 		}
 	}
-	text, err := s.run(ctx, Call{Method: method, Arguments: params, Client: clientOf(meta)}, callerOf(ctx, session, meta))
+	call := Call{Method: method, Arguments: params, Client: clientOf(meta), Connection: connectionOf(ctx)}
+	text, err := s.run(ctx, call, callerOf(ctx, session, meta))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -22,10 +22,16 @@ import (
 // connect serves s to a go-sdk client until the test ends.
 func connect(t *testing.T, s *toolserver.Server, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	return connectAs(t, s, opts, 1)
+}
+
+// connectAs connects with the number of a connection.
+func connectAs(t *testing.T, s *toolserver.Server, opts *mcp.ClientOptions, connection int) *mcp.ClientSession {
+	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
-	go func() { defer close(served); _ = s.Serve(ctx, ours) }()
+	go func() { defer close(served); _ = s.Serve(ctx, ours, connection) }()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
 	session, err := client.Connect(ctx, theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
@@ -345,4 +351,50 @@ func TestChangesAndLogsAreTold(t *testing.T) {
 	s.Log(t.Context(), "files", "info", "calm")
 	s.Log(t.Context(), "files", "error", "storm")
 	await("files error storm")
+}
+
+func TestConnectionsAreServedApart(t *testing.T) {
+	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
+		answer, err := caller.Ask(ctx, "elicitation/create",
+			json.RawMessage(`{"message":"who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`))
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(fmt.Sprint(c.Connection, " ", string(answer)))
+		return json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`), err
+	})
+	told := make(chan int, 10)
+	var sessions []*mcp.ClientSession
+	for i := 1; i <= 2; i++ {
+		name := fmt.Sprint("client", i)
+		sessions = append(sessions, connectAs(t, s, &mcp.ClientOptions{
+			ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": name}}, nil
+			},
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- i },
+		}, i))
+	}
+	if err := s.Offer([]toolserver.Tool{tool("ask", anything, false)}); err != nil {
+		t.Fatal(err)
+	}
+	for seen := map[int]bool{}; len(seen) < 2; {
+		select {
+		case i := <-told:
+			seen[i] = true
+		case <-time.After(10 * time.Second):
+			t.Fatalf("only %v learned of the tools", seen)
+		}
+	}
+	for i, session := range sessions {
+		text, failed := call(t, session, "ask", "{}")
+		if want := fmt.Sprint(i+1, " "); failed || !strings.HasPrefix(text, want) || !strings.Contains(text, fmt.Sprint("client", i+1)) {
+			t.Errorf("connection %d: %s", i+1, text)
+		}
+	}
+	if err := sessions[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, failed := call(t, sessions[1], "ask", "{}"); failed || !strings.HasPrefix(text, "2 ") {
+		t.Errorf("after the other connection ended: %s", text)
+	}
 }

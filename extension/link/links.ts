@@ -1,0 +1,137 @@
+import type { Link } from '../messages.ts'
+import { BridgeLink, type LinkHost, type LinkRecord } from './bridgelink.ts'
+import { macKey } from '../../web/pairing/crypto.ts'
+import { Refusal } from '../../web/pairing/handshake.ts'
+import { ephemeralKey, type Keys } from './keys.ts'
+import { addressProblem, type Problem } from './problems.ts'
+
+/** How many bridges may be paired. */
+const mostPaired = 8
+
+export interface LinksHost extends LinkHost {
+  keys: Keys
+  /** What is stored: a list, or the one record of an older version, whose key is named "bridge". */
+  records: {
+    get(): Promise<LinkRecord[] | Partial<LinkRecord> | undefined>
+    set(records: LinkRecord[]): Promise<void>
+  }
+  /** Switches the regular search for bridges on or off. */
+  watch(on: boolean): void
+}
+
+/** The paired bridges. The extension is connected to all of them at the same time. */
+export class Links {
+  private readonly host: LinksHost
+  private links: BridgeLink[] = []
+  private stopped = false
+  /** Changes of the records, one after another. */
+  private writing: Promise<unknown> = Promise.resolve()
+
+  constructor(host: LinksHost) {
+    this.host = host
+  }
+
+  /** The state of each, the oldest pairing first. */
+  get states(): Link[] {
+    return this.links.map((link) => link.state)
+  }
+
+  /** Reads the pairings. */
+  async load(): Promise<void> {
+    const stored = await this.host.records.get()
+    const records = !stored ? [] : Array.isArray(stored) ? stored : await this.migrate(stored)
+    this.use(records.map((r) => this.linkOf(r)))
+  }
+
+  /** Connects to the bridges that it is not connected to. Called by alarms, and at the start. */
+  async wake(): Promise<void> {
+    await Promise.all(this.links.map((link) => link.wake()))
+  }
+
+  /** Notifies the connected bridges, or the one of a pairing. */
+  notify(method: string, params: object, pairing?: string): void {
+    for (const link of this.links)
+      if (pairing === undefined || link.state.pairing === pairing) link.notify(method, params)
+  }
+
+  stop(stopped: boolean): void {
+    this.stopped = stopped
+    for (const link of this.links) link.stop(stopped)
+  }
+
+  /** Returns why no bridge at an address can be paired. */
+  problem(address: string): Problem | undefined {
+    const others = this.links.filter((link) => link.state.address !== address)
+    if (others.length < mostPaired) return addressProblem(address)
+    return { code: 'TOO_MANY_BRIDGES', message: `${mostPaired} bridges are paired already. Unpair one first.` }
+  }
+
+  /** Uses the key of a new pairing. It takes the place of an earlier one with the same address. */
+  async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
+    const record: LinkRecord = { pairing: crypto.randomUUID(), address, ephemeral }
+    await this.host.keys.set(record.pairing, key)
+    const replaced = this.links.filter((link) => link.state.address === address)
+    const added = this.linkOf(record)
+    await this.change((all) => [...all.filter((r) => r.address !== address), record], replaced, added)
+    void added.wake()
+  }
+
+  async useToken(address: string, token: string): Promise<void> {
+    const bad = this.problem(address)
+    if (bad) throw new Refusal(bad.code, bad.message)
+    await this.paired(address, await macKey(await ephemeralKey(token)), true)
+  }
+
+  /** Ends a pairing and forgets its key. */
+  async unpair(pairing: string): Promise<void> {
+    const ended = this.links.filter((link) => link.state.pairing === pairing)
+    await this.change((all) => all.filter((r) => r.pairing !== pairing), ended)
+  }
+
+  /** Connects again, as after a start. */
+  async reconnect(pairing: string): Promise<void> {
+    await this.links.find((link) => link.state.pairing === pairing)?.reconnect()
+  }
+
+  private async change(
+    change: (all: LinkRecord[]) => LinkRecord[],
+    ended: BridgeLink[],
+    added?: BridgeLink,
+  ): Promise<void> {
+    const { keys, records } = this.host
+    const written = this.writing.then(async () => records.set(change(await records.get() as LinkRecord[] ?? [])))
+    this.writing = written.catch(() => {})
+    await written
+    this.use([...this.links.filter((link) => !ended.includes(link)), ...(added ? [added] : [])])
+    for (const link of ended) {
+      await link.end()
+      await keys.remove(link.state.pairing)
+    }
+  }
+
+  private use(links: BridgeLink[]): void {
+    this.links = links
+    this.host.watch(links.length > 0)
+    this.host.changed()
+  }
+
+  private linkOf(record: LinkRecord): BridgeLink {
+    const { host } = this
+    const { pairing } = record
+    return new BridgeLink(host, record, {
+      address: async () => (await host.records.get() as LinkRecord[]).find((r) => r.pairing === pairing)?.address,
+      key: () => host.keys.get(pairing),
+    }, this.stopped)
+  }
+
+  /** Makes the one record of an older version a list. */
+  private async migrate({ address, ephemeral = false, pairing }: Partial<LinkRecord>): Promise<LinkRecord[]> {
+    const { keys, records } = this.host
+    const key = await keys.get('bridge')
+    const list = address && key ? [{ pairing: pairing ?? crypto.randomUUID(), address, ephemeral }] : []
+    for (const r of list) await keys.set(r.pairing, key!)
+    await records.set(list)
+    await keys.remove('bridge')
+    return list
+  }
+}
