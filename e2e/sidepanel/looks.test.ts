@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { root } from '../web/harness.ts'
 import { states } from './state.ts'
-import { be, withPages } from './walk.ts'
+import { be, bridgesAt, withPages } from './walk.ts'
 
 const open = withPages()
 const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
@@ -52,6 +52,12 @@ async function everywhere(page: Page, look: (where: string) => Promise<void>): P
         }[tab]!,
       ).waitFor()
       if (tab === 'chats' && state === 'fresh') await page.getByRole('switch').first().click()
+      if (tab === 'home' && (state === 'fresh' || state === 'several')) {
+        await bridgesAt(page, 55156, 55158)
+        if (state === 'several') await page.locator('portolan-home > div > button').click()
+        await page.locator('portolan-bridges button').first().click()
+        await page.locator('portolan-bridges li').nth(1).waitFor()
+      }
       await unfold(page)
       if (state === 'asked') { // what asks in its place, and complains
         await page.locator('portolan-clients portolan-confirm button').first().click()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { approvals, fresh, linkOf } from './state.ts'
-import { asked, be, flows, focused, lastAsked, play, set, settled, until, wasAsked } from './walk.ts'
+import { asked, be, bridgesAt, flows, focused, lastAsked, play, set, settled, until, wasAsked } from './walk.ts'
 
 const flow = flows()
 
@@ -26,6 +26,53 @@ flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) 
   await page.getByText('Paired. Your MCP clients').waitFor()
   assert.equal(await page.locator('portolan-pairing').count(), 0)
   await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the card')
+})
+
+flow('a person finds a bridge with the keyboard, and pairs with it', { state: 'fresh' }, async (page) => {
+  const questions: string[] = []
+  page.on('request', (r) => r.url().includes('/mcp-discovery') && questions.push(r.url()))
+  await bridgesAt(page, 55158)
+  const look = page.getByRole('button', { name: 'Look for bridges' })
+  await look.waitFor()
+  assert.deepEqual(questions, [], 'nothing is asked before the click')
+  await look.focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('1 bridge answers on this computer.').waitFor()
+  assert.deepEqual(
+    questions.map((url) => Number(new URL(url).port)).slice(0, 11),
+    [8766, 55156, 55157, 55158, 55159, 55160, 55161, 55162, 55163, 55164, 55165],
+  )
+  assert.equal(await focused(page), 'Stop looking')
+  await page.keyboard.press('Tab')
+  assert.equal(await focused(page), 'Pair with the bridge at 127.0.0.1:55158')
+  await page.keyboard.press('Enter')
+  await wasAsked(page, 'pair', [{ address: '127.0.0.1:55158' }])
+  await until(() => focused(page), (f) => f === 'Cancel', 'the focus goes on')
+  assert.equal(await page.locator('portolan-bridges').count(), 0, 'it no longer looks')
+})
+
+flow('each bridge has its own card, and another can be paired', { state: 'several' }, async (page) => {
+  await page.getByRole('button', { name: 'Unpair… 127.0.0.1:55156' }).waitFor()
+  await page.getByRole('button', { name: 'Try now 127.0.0.1:55157' }).click()
+  await wasAsked(page, 'reconnect', [{ pairing: 'p2' }])
+  await page.getByRole('button', { name: 'Unpair… 127.0.0.1:55157' }).click()
+  await page.getByRole('button', { name: 'Unpair', exact: true }).click()
+  await wasAsked(page, 'unpair', [{ pairing: 'p2' }])
+  assert.equal(await page.locator('portolan-link').count(), 1)
+  await bridgesAt(page, 55156, 55158)
+  await page.getByRole('button', { name: 'Pair another bridge' }).click()
+  await page.getByRole('button', { name: 'Look for bridges' }).click()
+  await page.getByText('2 bridges answer').waitFor()
+  assert.equal(await page.locator('portolan-bridges li').first().locator('.badge').innerText(), 'paired')
+  await set(page, { pairing: { step: 'terminal', address: '127.0.0.1:55158', error: null } })
+  await page.getByText('Now say yes in the terminal.').waitFor()
+  const links = [linkOf(), linkOf({ pairing: 'p3', address: '127.0.0.1:55158' })]
+  await set(page, { pairing: null, links })
+  await page.getByText('Paired. Your MCP clients').waitFor()
+  assert.equal(await page.locator('portolan-pairing').count(), 0)
+  await page.getByRole('button', { name: 'Pair another bridge' }).click()
+  await page.locator('portolan-pairing').getByRole('button', { name: 'Close' }).click()
+  assert.equal(await page.locator('portolan-pairing').count(), 0)
 })
 
 flow('the field for digits takes what is pasted, keeps the caret, and wants six', { state: 'digits' }, async (page) => {

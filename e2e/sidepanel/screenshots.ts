@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { launchChromium } from '../web/harness.ts'
+import { bridgesAt } from './walk.ts'
 import { openPage, panelSite, type Wish } from './site.ts'
 
 /**
@@ -53,8 +54,20 @@ const unfold = (page: Page) =>
   page.evaluate(() => {
     for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('details')) d.open = true
   })
+const found = async (page: Page) => {
+  await bridgesAt(page, 55156, 55158)
+  await page.locator('portolan-bridges button').first().click()
+  await page.locator('portolan-bridges li').nth(1).waitFor()
+}
 const wide = { page: 'options' as const, context: { viewport: { width: 1000, height: 640 } } }
 await picture('fresh', { state: 'fresh' })
+await picture('found', { state: 'fresh' }, found)
+await picture('found-arabic', { state: 'fresh', lang: 'ar' }, found)
+await picture('several', { state: 'several' })
+await picture('another', { state: 'several' }, async (page) => {
+  await page.getByRole('button', { name: 'Pair another bridge' }).click()
+  await found(page)
+})
 await picture('digits', { state: 'digits' }, async (page) => {
   await page.locator('.digits').fill('123 4')
 })

@@ -77,3 +77,12 @@ export const lastAsked = (page: Page, method: Method, want: unknown) =>
   )
 /** A question can be answered once it has stood for a moment. */
 export const settled = (page: Page) => page.waitForTimeout(550)
+
+/** Answers as bridges at these ports of this computer would, and as another program at the others. */
+export const bridgesAt = (page: Page, ...ports: number[]) =>
+  page.route('http://127.0.0.1:*/mcp-discovery', (route) => {
+    const port = Number(new URL(route.request().url()).port)
+    const wsUrl = `ws://127.0.0.1:${port}/extension`
+    const bridge = { name: 'portolan', version: 1, startedAt: Date.now() - 60_000 * (port - 55150), wsUrl }
+    return route.fulfill({ json: ports.includes(port) ? bridge : {}, headers: { 'access-control-allow-origin': '*' } })
+  })

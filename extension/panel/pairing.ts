@@ -7,7 +7,6 @@ import { caretAfter, digitsOf, grouped } from '../../web/pairing/digits.ts'
 import { clean } from '../../web/ui/text.ts'
 import type { Pairing } from '../messages.ts'
 import { fault } from './link.ts'
-import './bridges.ts'
 
 /** How far a pairing has come, of the steps that are shown. */
 const stepOf = (
@@ -45,6 +44,10 @@ class PairingCard extends AppPart {
     super()
     this.digits = ''
     this.short = this.checking = false
+  }
+
+  protected override firstUpdated(): void {
+    void this.panel.run(() => import('./bridges.ts'))
   }
 
   protected override willUpdate(): void {
