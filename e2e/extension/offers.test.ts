@@ -15,6 +15,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { listen, type Listening } from '../web/harness.ts'
+import { TestBridge } from './bridge.ts'
 import { hasTool, Rig } from './rig.ts'
 
 // What the servers of the registry offer beside tools reaches desktop clients through the real bridge and extension.
@@ -281,6 +282,43 @@ test('a client hears of changes of the resources that it watches, until it leave
   await server.watched(hidden, 1)
   await two.close()
   await server.watched(hidden, 0)
+})
+
+test('B4: clients of two bridges watch one resource, and each bridge ends its own watching only', async () => {
+  const other = await TestBridge.create()
+  try {
+    await other.start()
+    const second = Object.assign(Object.create(rig) as Rig, { bridge: other })
+    await second.pair()
+    const uri = 'harbour://hidden'
+    const [here, there] = [await rig.bridge.stdioClient('here'), await other.stdioClient('there')]
+    await hasTool(there, 'harbour__pay')
+    const hears = (client: Client) =>
+      new Promise<void>((resolve) =>
+        client.setNotificationHandler(
+          ResourceUpdatedNotificationSchema,
+          ({ params }) => params.uri === uri && resolve(),
+        )
+      )
+    for (const client of [here, there]) {
+      await client.subscribeResource({ uri })
+    }
+    await server.watched(uri, 1)
+    const both = [hears(here), hears(there)]
+    server.update(uri)
+    await Promise.all(both)
+    await here.unsubscribeResource({ uri })
+    const still = hears(there)
+    server.update(uri)
+    await still
+    await other.stop()
+    await server.watched(uri, 0)
+    await here.close()
+    const { links } = await rig.state()
+    await rig.ask('unpair', { pairing: links.find((l) => l.address === other.address)!.pairing })
+  } finally {
+    await other.close()
+  }
 })
 
 test('changes of lists and messages of logs reach a client', async () => {

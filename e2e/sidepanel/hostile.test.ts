@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { State } from '../../extension/messages.ts'
-import { approvals, comparisons, runs, linkOf, used } from './state.ts'
+import { approvals, comparisons, linkOf, runs } from './state.ts'
 import { lastAsked, set, withPages } from './walk.ts'
 
 const open = withPages()
@@ -24,7 +24,6 @@ const hostile: Record<string, string> = {
 /** A state every foreign word of which is that text. */
 function stateOf(text: string): Partial<State> {
   const now = Date.now()
-  const s = used(now)
   const error = { code: text, message: text }
   return {
     install: { id: text, label: text },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { approvals, fresh, linkOf } from './state.ts'
+import { approvals, linkOf } from './state.ts'
 import { asked, be, bridgesAt, flows, focused, lastAsked, play, set, settled, until, wasAsked } from './walk.ts'
 
 const flow = flows()

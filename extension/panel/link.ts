@@ -103,7 +103,7 @@ function linkWords(link: Link, t: Words, now: number): string {
 }
 
 /** Faults whose own English sentence says what to do. */
-const complete = new Set(['NOT_PAIRED', 'NOT_PAIRING', 'BAD_ADDRESS'])
+const complete = new Set(['NOT_PAIRED', 'NOT_PAIRING', 'BAD_ADDRESS', 'NO_KEY', 'TOO_MANY_BRIDGES'])
 
 /** A fault of the link or of pairing: what it is, its code, and what to do about it if that is known. */
 export function fault(error: { code: string; message: string } | null, t: Words): TemplateResult | typeof nothing {

@@ -75,10 +75,10 @@ button[aria-disabled=true] { opacity: .55; cursor: default; }
 .steps > .done::before { content: "✓" / ""; color: var(--_good); }
 .command { display: flex; gap: .4rem; align-items: center; inline-size: 100%; color: var(--_ink); }
 .command button { flex: none; }
-portolan-bridges { display: grid; gap: .4rem; justify-items: start; }
+portolan-bridges { display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
 .found { margin: 0; padding: 0; list-style: none; inline-size: 100%; display: grid; gap: .4rem; }
 .found > li { display: flex; gap: .6rem; align-items: center; justify-content: space-between; }
-.found p { margin: 0; }
+.found > li > :last-child { flex: none; } .found p { margin: 0; }
 .command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px;
   padding: .35rem .6rem; min-inline-size: 0; }
 .digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem;

@@ -57,6 +57,8 @@ export const en = {
   unpair_question: 'Unpair from this bridge? Desktop clients cannot use this browser’s tools until you pair again.',
   unpair_yes: 'Unpair',
   advice_not_paired: 'The bridge does not know this browser, or has revoked it. Pair again.',
+  advice_no_key: 'The browser has lost the key of this pairing. Pair again.',
+  advice_too_many_bridges: 'Too many bridges are paired. Unpair one first.',
   advice_replaced: 'Copies of a profile have the same identity. Unpair one of them, then pair it again.',
   advice_disconnected: 'The extension tries again automatically.',
   advice_bad_address: 'The address must be on this computer, with a port.',
