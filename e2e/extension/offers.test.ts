@@ -295,10 +295,9 @@ test('B4: clients of two bridges watch one resource, and each bridge ends its ow
     await hasTool(there, 'harbour__pay')
     const hears = (client: Client) =>
       new Promise<void>((resolve) =>
-        client.setNotificationHandler(
-          ResourceUpdatedNotificationSchema,
-          ({ params }) => params.uri === uri && resolve(),
-        )
+        client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+          if (params.uri === uri) resolve()
+        })
       )
     for (const client of [here, there]) {
       await client.subscribeResource({ uri })
