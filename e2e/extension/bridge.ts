@@ -80,6 +80,14 @@ export class TestBridge {
     return text
   }
 
+  /** Resolves when the command of `pair` has reached the bridge, and a browser may begin. */
+  async waitsForPairing(): Promise<void> {
+    for (let i = 0; !this.log.includes('choose Pair'); i++) {
+      if (i > 400) throw new Error(`the bridge does not wait for a pairing: ${this.log}`)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+
   /** Runs another of the bridge's commands, and returns its output. */
   async run(...args: string[]): Promise<string> {
     const child = this.spawn(['bridge', ...args.slice(0, 1), ...this.flags, ...args.slice(1)])

@@ -136,14 +136,8 @@ for (const granted of [false, true])
       await rig.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
       await rig.ask('digits', { digits })
     })
-    for (;;) {
-      await rig.panel.click(deep(`portolan-bridges [aria-label$="${other.address}"]`))
-      const { pairing } = await rig.until('an attempt', (s) => s.pairing && s.pairing.step !== 'connecting')
-      if (pairing?.step !== 'failed') break
-      await shows('Look for bridges') // the bridge does not wait for a pairing yet
-      await rig.panel.click(deep('portolan-bridges button'))
-      await shows(other.address)
-    }
+    await other.waitsForPairing()
+    await rig.panel.click(deep(`portolan-bridges [aria-label$="${other.address}"]`))
     assert.match(await said, /Paired with/)
     await rig.connected()
     const heard = requests.length
