@@ -97,11 +97,17 @@ func New(opts *Options) (*Bridge, error) {
 	}
 	b.slots = make(chan struct{}, b.opts.Connections)
 	b.rate = rate.NewLimiter(1000, 2000)
-	server := func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server }
-	b.handler = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+	relay := func(req *http.Request) *relay { return b.relayFor(req.URL.Query().Get("profile")) }
+	older := func(req *http.Request) *mcp.Server { return relay(req).server }
+	newer := func(req *http.Request) *mcp.Server {
+		r := relay(req)
+		r.learnHeaders()
+		return r.server
+	}
+	b.handler = mcp.NewStreamableHTTPHandler(older, &mcp.StreamableHTTPOptions{
 		SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame,
 	})
-	b.stateless = mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+	b.stateless = mcp.NewStreamableHTTPHandler(newer, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: socket.DefaultFrame,
 	})
 	return b, nil

@@ -336,6 +336,62 @@ func TestModernClientThatCannotAnswer(t *testing.T) {
 	}
 }
 
+// A header that repeats an argument has to agree with it, for tools whose schemas name such headers.
+func TestParamHeaders(t *testing.T) {
+	b := start(t, nil)
+	e := asking()
+	echo := func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return text("%s", req.Params.Arguments)
+	}
+	schema := json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`)
+	e.server.AddTool(&mcp.Tool{Name: "regional", InputSchema: schema}, echo)
+	e.pair(t, b)
+	e.connect(t, b)
+	d := newDesktopOf(t, modern, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	if said, _ := d.call(t, "regional", map[string]any{"region": "north"}); said != `{"region":"north"}` {
+		t.Errorf("with the header: %s", said)
+	}
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(region string) int {
+		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"regional","arguments":{"region":"north"},"_meta":{` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+b.Addr()+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": modern,
+			"Mcp-Method": "tools/call", "Mcp-Name": "regional", "Mcp-Param-Region": region, "Authorization": "Bearer " + token,
+		} {
+			req.Header.Set(name, value)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if right, wrong := post("north"), post("south"); right != 200 || wrong != 400 {
+		t.Errorf("status %d, and %d with another header", right, wrong)
+	}
+	for len(d.changed) > 0 {
+		<-d.changed
+	}
+	e.server.AddTool(&mcp.Tool{Name: "regional", InputSchema: json.RawMessage(`{"type":"object"}`)}, echo)
+	for deadline := time.After(patience); post("south") != 200; { // once the list has arrived
+		select {
+		case <-d.changed:
+		case <-deadline:
+			t.Fatal("the header is still compared")
+		}
+	}
+}
+
 // Clients over HTTP without sessions are told apart by what they say of themselves.
 func TestModernClientsOfTheSameName(t *testing.T) {
 	b := start(t, nil)

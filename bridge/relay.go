@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,6 +29,10 @@ type relay struct {
 	id      string // of its one client, if the transport has no session ids
 	project string // that its one client was started for
 	server  *mcp.Server
+
+	mu      sync.Mutex
+	learned json.RawMessage // the list of tools that the next is about
+	named   map[string]bool // tools whose schemas name headers
 }
 
 func newRelay(b *Bridge, profile string) *relay {

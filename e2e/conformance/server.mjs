@@ -69,10 +69,6 @@ const leftOut = new Map([
   ['input-required-result-basic-sampling', 'clients of 2026-07-28 are not asked for samples'],
   ['input-required-result-basic-list-roots', 'nor for roots'],
   ['input-required-result-multiple-input-requests', 'nor for both with a question'],
-  [
-    'http-custom-header-server-validation',
-    'a gap: the bridge does not compare Mcp-Param-… headers with the body, which it reads alone',
-  ],
 ])
 
 /** Whether a scenario applies. Skills are no feature of either, and the tasks extension is none of the bridge. */
