@@ -1,4 +1,4 @@
-/** Looks for faults without running anything: Go's tools for both targets, TypeScript, the style, the version and the prose. */
+/** Looks for faults without running anything: Go's tools for both targets, TypeScript, style, version and prose. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { root, writeLoader } from './modules.mjs'
