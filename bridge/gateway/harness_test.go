@@ -359,7 +359,10 @@ func (s *session) request(body string) string {
 	if res.StatusCode != 200 {
 		s.t.Fatalf("%s: %d %s", body, res.StatusCode, text)
 	}
-	return text
+	if res.Header.Get("Content-Type") == "text/event-stream" { // the answer took long
+		_, text, _ = strings.Cut(text, "data: ")
+	}
+	return strings.TrimSpace(text)
 }
 
 // stream opens the standalone stream. Its messages arrive on the channel.
