@@ -47,7 +47,7 @@ async function inNode(options: object = {}) {
   return registry
 }
 
-test('a registry in Node uses five programs: files, a graph, everything, and Go servers of both eras', async () => {
+test('a registry in Node uses five programs: files, a graph, everything, and two Go servers', async () => {
   const asked: ElicitationRequest[] = []
   const registry = await inNode({
     roots: [{ uri: 'file:///home/a', name: 'a' }],
@@ -88,7 +88,7 @@ test('a registry in Node uses five programs: files, a graph, everything, and Go 
     memory: '2025-11-25',
     everything: '2025-11-25',
     modern: '2026-07-28',
-    go: '2025-11-25',
+    go: '2026-07-28',
   })
   assert.match(await say('go__portolan_pair', {}), /portolan bridge pair/)
   // A call that is given up ends in the program too, so the next one is served.

@@ -224,6 +224,7 @@ test('a changed prompt is held until the person approves it', async (t) => {
     { prompts: [], get: 'held' },
   )
   await p.panel.getByRole('button', { name: 'Greet' }).click()
+  await dialog(p).locator('ins').waitFor()
   assert.deepEqual(await dialog(p).locator('del, ins').allTextContents(), ['somebody', 'everybody'])
   assert.deepEqual(await violations(p.page), [])
   await dialog(p).getByRole('button', { name: 'Approve' }).click()
