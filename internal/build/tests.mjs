@@ -23,7 +23,7 @@ const environment = {
 }
 Object.assign(process.env, environment)
 const atOnce = Number(process.env.PORTOLAN_TESTS_AT_ONCE ?? 2)
-const limit = soak ? 1200 : 300
+const limit = soak ? 1200 : 600
 const flaky = []
 const failed = []
 const times = []
