@@ -323,6 +323,7 @@ export type Mode = 'worker' | 'shared' | 'main' | 'replay' | 'remote'
 /** Where a server belongs, in a registry with a project. `override`: `enabled` and `tools` are the project's. */
 export type Scope = 'user' | 'project' | 'override'
 
+/** Where an added server, or a change of one, belongs in a registry with a project. */
 export interface ScopeOptions {
   /**
    * `project`: adds a server to the project, or changes `enabled` and `tools` of a user's server in this project only.
