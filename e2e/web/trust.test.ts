@@ -55,6 +55,7 @@ async function scene(t: TestContext, config = ''): Promise<Scene> {
   t.after(() => Promise.all([server.close(), context.close()]))
   const page = await context.newPage()
   const open = async (options = '') => {
+    await page.evaluate(() => window.r?.close()) // its approvals are stored then
     await page.goto(site.url)
     await page.evaluate(`(async () => {
       window.workers = []
