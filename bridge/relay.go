@@ -54,7 +54,13 @@ func newRelay(b *Bridge, profile string) *relay {
 
 // receive answers requests about tools, resources and prompts. go-sdk answers the other methods.
 func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil { // one client's request must not end the others' sessions
+				r.bridge.opts.Logger.Error("a request panicked", "method", method, "panic", p)
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "a fault of the bridge"}
+			}
+		}()
 		s := r.senderOf(req)
 		if s.modern {
 			return r.receiveModern(ctx, s, method, req, next)

@@ -293,9 +293,13 @@ func announceTasks(init *mcp.InitializeResult) (mcp.Result, error) {
 	return taskResult(result)
 }
 
-// withTask moves the param "task" of tools/call into _meta, where it passes go-sdk. What
-// is no such request comes back unchanged.
+// withTask moves the param "task" of tools/call into _meta, where it passes go-sdk. The
+// methods about tasks get params, because go-sdk's custom methods fail without them. What is
+// no such request comes back unchanged.
 func withTask(method string, params json.RawMessage) json.RawMessage {
+	if strings.HasPrefix(method, "tasks/") && (len(params) == 0 || string(params) == "null") {
+		return json.RawMessage(`{}`)
+	}
 	if method != "tools/call" || !bytes.Contains(params, []byte(`"task"`)) {
 		return params
 	}
@@ -321,7 +325,7 @@ func withTask(method string, params json.RawMessage) json.RawMessage {
 
 // withTaskBody does the same with the body of a request over HTTP.
 func withTaskBody(body []byte) []byte {
-	if !bytes.Contains(body, []byte(`"task"`)) {
+	if !bytes.Contains(body, []byte(`"task`)) {
 		return body
 	}
 	var message map[string]json.RawMessage
@@ -329,8 +333,12 @@ func withTaskBody(body []byte) []byte {
 	if json.Unmarshal(body, &message) != nil || json.Unmarshal(message["method"], &method) != nil {
 		return body
 	}
-	message["params"] = withTask(method, message["params"])
-	if text, err := json.Marshal(message); err == nil && message["params"] != nil {
+	params := withTask(method, message["params"])
+	if params == nil || bytes.Equal(params, message["params"]) {
+		return body
+	}
+	message["params"] = params
+	if text, err := json.Marshal(message); err == nil {
 		return text
 	}
 	return body

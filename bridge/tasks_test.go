@@ -46,6 +46,9 @@ func TestTheParamTaskPasses(t *testing.T) {
 		{"tools/call", `{"name":"task","arguments":{"task":1}}`, `{"name":"task","arguments":{"task":1}}`},
 		{"tools/call", `{"task":`, `{"task":`},
 		{"prompts/get", `{"task":{}}`, `{"task":{}}`},
+		{"tasks/list", ``, `{}`},
+		{"tasks/get", `null`, `{}`},
+		{"tasks/get", `{"taskId":"a"}`, `{"taskId":"a"}`},
 	} {
 		if got := string(withTask(row[0], []byte(row[1]))); got != row[2] {
 			t.Errorf("%s %s: %s, want %s", row[0], row[1], got, row[2])
@@ -54,6 +57,10 @@ func TestTheParamTaskPasses(t *testing.T) {
 	const body = `{"id":12345678901234567890,"jsonrpc":"2.0","method":"tools/call","params":{"name":"a","task":{}}}`
 	const want = `{"id":12345678901234567890,"jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"portolan/task":{}},"name":"a"}}`
 	if got := string(withTaskBody([]byte(body))); got != want {
+		t.Errorf("body %s", got)
+	}
+	const list = `{"id":1,"method":"tasks/list"}`
+	if got := string(withTaskBody([]byte(list))); got != `{"id":1,"method":"tasks/list","params":{}}` {
 		t.Errorf("body %s", got)
 	}
 	for _, same := range []string{`[{"task":1}]`, `{"task":`, `{"method":5,"task":1}`, `{"method":"tools/call","a":"task"}`} {
