@@ -141,16 +141,26 @@ flow('a question is said on every tab, takes no focus, and cannot be answered be
   for (const tab of ['chats', 'activity', 'home']) {
     await page.locator(`#tab-${tab}`).click()
     const before = await focused(page)
+    const clicked = page.evaluate(() =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          const { shadowRoot } = document.querySelector('portolan-extension')!
+          const buttons = shadowRoot!.querySelectorAll<HTMLButtonElement>('portolan-approvals button')
+          const allow = [...buttons].find((b) => b.textContent!.includes('Allow once'))
+          if (!allow) return requestAnimationFrame(look)
+          allow.click() // at once, as if by accident
+          resolve()
+        }
+        look()
+      })
+    )
     await set(page, { approvals: approvals(Date.now()) })
-    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+    await clicked
     assert.equal(
       await page.locator('portolan-approvals [role=alert]').innerText(),
       'Claude Desktop asks to use bookmark_remove.',
     )
     assert.equal(await focused(page), before)
-    await page.locator('portolan-approvals').getByRole('button', { name: 'Allow once' }).evaluate((
-      b: HTMLButtonElement,
-    ) => b.click()) // at once, as if by accident
     assert.deepEqual(await asked(page, 'approve'), [])
     await set(page, { approvals: [] })
   }
