@@ -239,6 +239,12 @@ func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.Write
 	return b.serveClient(ctx, "", b.opts.Project, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
+// endSession cancels the calls of a session, and forgets its tasks.
+func (b *Bridge) endSession(key string) {
+	b.sessions.end(key)
+	b.tasks.leave(key)
+}
+
 func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp.Transport) error {
 	r := newRelay(b, profile)
 	r.id, r.project = rand.Text()[:16], ProjectName(project)
@@ -252,7 +258,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 		b.instances.end(r.id)
 		b.rounds.end(r.id)
 	}()
-	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.sessions.end(r.id) }}, nil)
+	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.endSession(r.id) }}, nil)
 	if err != nil {
 		return err
 	}
@@ -261,7 +267,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		b.sessions.end(r.id)
+		b.endSession(r.id)
 		go session.Close() // it may wait for a read of stdin that never returns
 		select {
 		case err = <-ended:

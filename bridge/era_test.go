@@ -392,7 +392,7 @@ func TestParamHeaders(t *testing.T) {
 	}
 }
 
-// Clients over HTTP without sessions are told apart by what they say of themselves.
+// The name and the project of a request distinguish clients over HTTP that have no session.
 func TestModernClientsOfTheSameName(t *testing.T) {
 	b := start(t, nil)
 	e := asking()

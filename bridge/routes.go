@@ -82,7 +82,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	since2026 := req.Header.Get("Mcp-Protocol-Version") >= modern
 	if req.Method == http.MethodDelete && !since2026 {
-		b.sessions.end(req.Header.Get("Mcp-Session-Id"))
+		b.endSession(req.Header.Get("Mcp-Session-Id"))
 		defer b.instances.end(req.Header.Get("Mcp-Session-Id"))
 	}
 	if req.Method == http.MethodPost {

@@ -23,7 +23,8 @@ import (
 
 // Bounds on tasks. A client that asks for a longer time gets the longest.
 const (
-	maxTasks      = 50 // of one session
+	maxTasks      = 50  // of one session
+	maxAllTasks   = 256 // of all; the oldest that has ended makes room
 	usualTaskTime = time.Hour
 	maxTaskTime   = 24 * time.Hour
 	taskPoll      = 2 * time.Second
@@ -101,6 +102,9 @@ func (ts *tasks) begin(session string, ttl time.Duration, cancel context.CancelF
 	if own >= maxTasks {
 		return nil, fmt.Errorf("%d tasks of this client are kept; wait until their time is over", maxTasks)
 	}
+	if len(ts.all) >= maxAllTasks && !ts.makeRoom() {
+		return nil, fmt.Errorf("%d tasks are under way; try again when one has ended", maxAllTasks)
+	}
 	if ts.all == nil {
 		ts.all = make(map[string]*task)
 	}
@@ -111,6 +115,32 @@ func (ts *tasks) begin(session string, ttl time.Duration, cancel context.CancelF
 	}
 	ts.all[t.id] = t
 	return t, nil
+}
+
+// makeRoom removes the oldest task that has ended. The caller holds mu.
+func (ts *tasks) makeRoom() bool {
+	var oldest *task
+	for _, t := range ts.all {
+		if t.state().Status != "working" && (oldest == nil || t.began.Before(oldest.began)) {
+			oldest = t
+		}
+	}
+	if oldest != nil {
+		delete(ts.all, oldest.id)
+	}
+	return oldest != nil
+}
+
+// leave removes the tasks of a session that has ended.
+func (ts *tasks) leave(session string) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for id, t := range ts.all {
+		if t.session == session {
+			t.cancel()
+			delete(ts.all, id)
+		}
+	}
 }
 
 // find returns a task of a session.
@@ -164,8 +194,11 @@ func (r *relay) startTask(ctx context.Context, s *sender, req *mcp.CallToolReque
 			}
 		}()
 		result, err := r.call(ctx, s, req, s.caller(req))
-		text, err2 := json.Marshal(result)
-		switch err = errors.Join(err, err2); {
+		var text json.RawMessage
+		if err == nil {
+			text, err = json.Marshal(result)
+		}
+		switch {
 		case err != nil:
 			t.end("failed", nil, err)
 		case failedResult(text):
@@ -224,7 +257,7 @@ type taskParams struct {
 // serveTasks adds the methods about tasks to the relay's server.
 func (r *relay) serveTasks() {
 	own := func(session *mcp.ServerSession) string { return r.id + session.ID() }
-	add := func(method string, serve func(ctx context.Context, session string, t *task) (mcp.Result, error)) {
+	add := func(method string, serve func(ctx context.Context, t *task) (mcp.Result, error)) {
 		_ = mcp.AddReceivingCustomMethod(r.server, method,
 			func(ctx context.Context, session *mcp.ServerSession, params *taskParams) (mcp.Result, error) {
 				if params == nil {
@@ -234,18 +267,18 @@ func (r *relay) serveTasks() {
 				if err != nil {
 					return nil, err
 				}
-				return serve(ctx, own(session), t)
+				return serve(ctx, t)
 			})
 	}
-	add("tasks/get", func(_ context.Context, _ string, t *task) (mcp.Result, error) { return taskResult(t.state()) })
-	add("tasks/cancel", func(_ context.Context, _ string, t *task) (mcp.Result, error) {
+	add("tasks/get", func(_ context.Context, t *task) (mcp.Result, error) { return taskResult(t.state()) })
+	add("tasks/cancel", func(_ context.Context, t *task) (mcp.Result, error) {
 		if !t.end("cancelled", nil, errors.New("the task was cancelled")) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the task has ended: " + t.state().Status}
 		}
 		t.cancel()
 		return taskResult(t.state())
 	})
-	add("tasks/result", func(ctx context.Context, _ string, t *task) (mcp.Result, error) {
+	add("tasks/result", func(ctx context.Context, t *task) (mcp.Result, error) {
 		select {
 		case <-t.done:
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -33,6 +34,22 @@ func TestTasksAreBounded(t *testing.T) {
 	}
 	if _, err := ts.begin("b", time.Hour, cancel); err != nil || cancelled != 1 || len(ts.list("b")) != 1 {
 		t.Errorf("a task whose time is over: %v, %d cancelled, %d left", err, cancelled, len(ts.list("b")))
+	}
+	for i := range maxAllTasks {
+		other, err := ts.begin(fmt.Sprint("other ", i), time.Hour, cancel)
+		if err != nil && i < maxAllTasks-maxTasks-1 {
+			t.Fatalf("task %d: %v", i, err)
+		}
+		if err == nil && i == 0 {
+			other.end("completed", nil, nil)
+		}
+	}
+	if _, err := ts.begin("c", time.Hour, cancel); err == nil || len(ts.all) != maxAllTasks || len(ts.list("other 0")) != 0 {
+		t.Errorf("%d tasks, one more: %v", len(ts.all), err)
+	}
+	ts.leave("b")
+	if _, err := ts.begin("c", time.Hour, cancel); err != nil || len(ts.list("b")) != 0 || cancelled != 2 {
+		t.Errorf("after a session: %v, %d cancelled", err, cancelled)
 	}
 	if !first.end("completed", nil, nil) || first.end("failed", nil, errors.New("late")) || first.state().Status != "completed" {
 		t.Errorf("a task ends once: %s", first.state().Status)
