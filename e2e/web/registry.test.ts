@@ -71,6 +71,14 @@ test('bad options teach', async () => {
   }
 })
 
+test('discover finds servers whose addServer was not awaited', () =>
+  using({}, async (r) => {
+    const added = ['a', 'b'].map((name) => r.addServer(name, { url: server.url }))
+    const { servers } = await r.discover()
+    assert.deepEqual(Object.values(servers).map((s) => s.status), ['connected', 'connected'])
+    await Promise.all(added)
+  }))
+
 test('bad configurations and calls teach', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
     await assert.rejects(

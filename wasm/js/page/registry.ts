@@ -206,19 +206,15 @@ export class RegistryImage implements types.Registry, HostListener {
   async addServer(name: string, config: types.ServerConfig, options?: types.ScopeOptions): Promise<void> {
     this.#checkRemote(name)
     checkConfig(config, name)
-    const scope = await this.#checkScope(name, options)
-    await this.requests.ask({ method: 'addServer', name, config, ...scope })
-    await this.#save(name, undefined, scope)
-  }
-
-  async #checkScope(name: string, options?: types.ScopeOptions, fields?: string[]): Promise<types.ScopeOptions> {
-    if (options) await this.#owner.checkScope?.(name, options, fields)
-    return { ...options }
+    // Without a scope the request leaves at once, so that a discover() that follows finds the server.
+    if (options) await this.#owner.checkScope?.(name, options)
+    await this.requests.ask({ method: 'addServer', name, config, ...options })
+    await this.#save(name, undefined, options)
   }
 
   /** Stores a server, and shows where it belongs. */
-  async #save(name: string, fields: string[] | undefined, { scope }: types.ScopeOptions): Promise<void> {
-    await this.#owner.save?.(name, fields, scope)
+  async #save(name: string, fields: string[] | undefined, options?: types.ScopeOptions): Promise<void> {
+    await this.#owner.save?.(name, fields, options?.scope)
     const health = this.#servers[name]
     if (this.project && health) this.receive({ event: 'state', status: this.#status, servers: { [name]: health } })
   }
@@ -237,9 +233,9 @@ export class RegistryImage implements types.Registry, HostListener {
       types.ServerConfig
     >
     checkConfig(config, name)
-    const scope = await this.#checkScope(name, options, Object.keys(config))
-    await this.requests.ask({ method: 'updateServer', name, config, ...scope })
-    await this.#save(name, Object.keys(config), scope)
+    if (options) await this.#owner.checkScope?.(name, options, Object.keys(config))
+    await this.requests.ask({ method: 'updateServer', name, config, ...options })
+    await this.#save(name, Object.keys(config), options)
   }
 
   async removeServer(name: string): Promise<void> {
@@ -265,9 +261,9 @@ export class RegistryImage implements types.Registry, HostListener {
   async setEnabled(name: string, enabled: boolean, options?: types.ScopeOptions): Promise<void> {
     checkName(name)
     if (this.#isLocal(name)) return this.updateServer(name, { enabled })
-    const scope = await this.#checkScope(name, options, ['enabled'])
-    await this.requests.ask({ method: 'setEnabled', name, enabled, ...scope })
-    await this.#save(name, ['enabled'], scope)
+    if (options) await this.#owner.checkScope?.(name, options, ['enabled'])
+    await this.requests.ask({ method: 'setEnabled', name, enabled, ...options })
+    await this.#save(name, ['enabled'], options)
   }
 
   async retry(name: string): Promise<void> {
