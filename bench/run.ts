@@ -10,13 +10,16 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
 import type { Variant } from './page/variant.ts'
+import { fromSource, namedParts, printProfile, startProfile, type Times } from './profile.ts'
 import { goals, print, type Table } from './report.ts'
 
 /**
  * Benchmarks against peers, all in one run of one Chromium over the same servers,
  * rounds interleaved, medians. Prints tables and asserts nothing.
  *
- *   ./build.sh bench [--rounds 5] [--only call,list] [--variants client2,portolan]
+ *   ./build.sh bench [--rounds 5] [--only call,list] [--variants client2,portolan] [--profile]
+ *
+ * With --profile the parts `first`, `delayed` and `call` print the processor time by function, which makes them slower.
  */
 declare global {
   var variant: Variant
@@ -67,9 +70,7 @@ async function serveSite(dir: string, slow = false) {
         ? Buffer.from(
           `<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`,
         )
-        : await readFile(
-          /^\/(worker\.js|portolan\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path),
-        )
+        : await readFile(join(/^\/(worker\.js|portolan\.wasm)$/.test(path) ? packageDir : dir, path))
       const head = { 'content-type': type, 'cache-control': 'max-age=3600' }
       if (!slow) return void res.writeHead(200, { ...head, 'content-length': body.length }).end(body)
       const packed = packs.get(path) ?? brotliCompressSync(body)
@@ -105,6 +106,7 @@ async function sizeOf(v: string, dir: string): Promise<number> {
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))
+const profiling = process.argv.includes('--profile')
 await build({
   entryPoints: ['floor', 'client2', 'client2-auto', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
   outdir: dir,
@@ -113,11 +115,15 @@ await build({
   external: ['./worker.js'],
   format: 'esm',
   target: 'es2022',
-  minify: true,
+  minify: !profiling,
+  plugins: profiling ? [fromSource] : [],
   logLevel: 'warning',
 })
+if (profiling) await namedParts(dir)
+const packageDir = profiling ? dir : join(root, 'dist/npm')
 // The servers are a process of their own, so that their work is not the client's.
 const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })
+process.on('exit', () => servers.kill())
 const [line] = await once(servers.stdout!, 'data') as [Buffer]
 const origins = JSON.parse(line.toString()) as string[]
 // Each variant has an origin of its own, and so a storage.
@@ -150,6 +156,17 @@ function note(table: string, v: string, value: number): void {
   ;((tables[table] ??= {})[v] ??= []).push(value)
 }
 
+const profiles = new Map<string, Times[]>()
+
+/** Does some work, and keeps its profile if one is wanted. */
+async function profiled<T>(page: Page, title: string, work: () => Promise<T>): Promise<T> {
+  if (!profiling) return work()
+  const stop = await startProfile(page)
+  const result = await work()
+  profiles.set(title, [...profiles.get(title) ?? [], await stop()])
+  return result
+}
+
 /** Opens a variant in a fresh page. */
 async function open(v: string, of = context, params: Record<string, string> = {}): Promise<Page> {
   const page = await of.newPage()
@@ -172,7 +189,11 @@ async function first(v: string, what: string, n: number, path: string): Promise<
     const tools = n * Number.parseInt(path, 10)
     let took = 0
     const gap = await longestGap(page, async () => {
-      took = await list(page, origins.slice(0, n).map((o) => `${o}/${path}`), tools)
+      took = await profiled(
+        page,
+        `${v}, ${what}`,
+        () => list(page, origins.slice(0, n).map((o) => `${o}/${path}`), tools),
+      )
     }, what.startsWith('gap'))
     if (what.startsWith('gap')) return note(`${what}, ms`, v, gap)
     note(`${what}, ms`, v, took)
@@ -401,7 +422,7 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
     note('small call p50 of the first 100, ms', v, (await run(100, 1, 2)).p50)
     await run(1500, 1, 2)
     const before = await rendererSeconds(cdp)
-    note('small call p50, ms', v, (await run(800, 1, 2)).p50)
+    note('small call p50, ms', v, (await profiled(page, `${v}, 800 small calls`, () => run(800, 1, 2))).p50)
     note('CPU per call, ms', v, (await rendererSeconds(cdp) - before) / 800 * 1000)
     note('16-way, ms per call', v, (await run(800, 16, 2)).all / 800)
     note('10 KB result p50, ms', v, (await run(100, 1, 10_000)).p50)
@@ -422,6 +443,7 @@ for (let round = 0; round < rounds; round++) {
 if (wanted('memory')) await memory()
 print(tables, 'client2')
 goals(tables)
+for (const [title, times] of profiles) printProfile(title, times)
 
 /** Linear memory of the module, on the main thread where a test can see it. */
 async function memory(): Promise<void> {
@@ -459,5 +481,4 @@ async function memory(): Promise<void> {
 
 await context.close()
 for (const site of [...Object.values(sites), slowSite]) site.close()
-servers.kill()
 for (const d of [dir, profile]) if (await stat(d).catch(() => false)) await rm(d, { recursive: true, force: true })

@@ -1,11 +1,13 @@
 /**
  * Builds modules with Go: `node internal/build/modules.mjs FOLDER NAME...`, or all of them
- * without names. The same sources give the same bytes in any folder.
+ * without names. The same sources give the same bytes in any folder. `--symbols` before the
+ * folder keeps the names of functions, for profiles.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -23,9 +25,12 @@ export const modules = {
  * The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and
  * lines.
  */
-export const flags = (
-  inlining,
-) => ['-trimpath', '-buildvcs=false', ...inlining.map((flag) => `-gcflags=${flag}`), '-ldflags=-s -w -buildid=']
+export const flags = (inlining, symbols = false) => [
+  '-trimpath',
+  '-buildvcs=false',
+  ...inlining.map((flag) => `-gcflags=${flag}`),
+  `-ldflags=${symbols ? '' : '-s '}-w -buildid=`,
+]
 
 /** The older collector is 14 KB gzip smaller, and as fast on one thread. */
 export const environment = { ...process.env, GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' }
@@ -40,8 +45,8 @@ export function buildWasmdata() {
   return program
 }
 
-export function build(source, file, inlining = []) {
-  go(['build', ...flags(inlining), '-o', file, source], environment)
+export function build(source, file, inlining = [], symbols = false) {
+  go(['build', ...flags(inlining, symbols), '-o', file, source], environment)
   execFileSync(buildWasmdata(), [file], { stdio: 'inherit' })
 }
 
@@ -66,10 +71,14 @@ return globalThis.Go
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [folder, ...names] = process.argv.slice(2)
+  const { values: { symbols }, positionals: [folder, ...names] } = parseArgs({
+    options: { symbols: { type: 'boolean' } },
+    allowPositionals: true,
+  })
   mkdirSync(folder, { recursive: true })
   writeLoader()
   for (const name of names.length ? names : Object.keys(modules)) {
-    build(modules[name].source, join(folder, name), modules[name].inlining)
+    const { source, inlining } = modules[name]
+    build(source, join(folder, name), inlining, symbols)
   }
 }
