@@ -129,7 +129,7 @@ export function printProfile(title: string, times: Times[]): void {
     for (const [name, ms] of sum) kinds.set(kindOf(name), (kinds.get(kindOf(name)) ?? 0) + ms)
     const shares = [...kinds].map(([kind, ms]) => `${kind} ${ms.toFixed(1)}`)
     console.log(`${thread}: ${all.toFixed(1)} (${shares.join(', ')})`)
-    for (const [name, ms] of [...sum].sort((a, b) => b[1] - a[1]).slice(0, 25))
+    for (const [name, ms] of [...sum].sort((a, b) => b[1] - a[1]).slice(0, 12))
       if (ms > all / 200) console.log(`${ms.toFixed(1).padStart(8)}  ${name}`)
   }
 }
