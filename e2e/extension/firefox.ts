@@ -7,7 +7,7 @@ import { panelPort, type Method, type Requests, type State } from '../../extensi
 import { launchFirefox, type Firefox, type FirefoxPage } from '../web/firefox.ts'
 import { root } from '../web/harness.ts'
 import { TestBridge } from './bridge.ts'
-import { openPort } from './rig.ts'
+import { openPort, pairByHand } from './rig.ts'
 
 const addon = 'portolan@portolan-mcp.github.io'
 const uuid = '5d2e9b7a-1c3f-4e0f-9a68-0c5d2e9b7a11'
@@ -103,24 +103,9 @@ export class FirefoxRig {
     }
   }
 
-  /** Pairs like a user: the command, its digits into the panel, a yes in the terminal. */
+  /** Pairs like a user. */
   async pair(): Promise<void> {
-    const said = this.bridge.pair(async (digits) => {
-      await this.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
-      await this.ask('digits', { digits })
-    })
-    for (const deadline = Date.now() + 20_000;;) {
-      await this.ask('pair', { address: this.bridge.address })
-      const { pairing } = await this.until(
-        'the pairing begins',
-        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.links.length),
-      )
-      if (pairing?.step !== 'failed') break
-      if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
-      await new Promise((resolve) => setTimeout(resolve, 100)) // the bridge does not wait for a pairing yet
-    }
-    const text = await said
-    if (!text.includes('Paired with')) throw new Error(text)
+    await pairByHand(this)
     await this.until('connected', (s) => s.links[0]?.status === 'connected')
   }
 

@@ -118,24 +118,9 @@ export class Rig {
     }
   }
 
-  /** Pairs like a user: the command, its digits into the panel, a yes in the terminal. */
+  /** Pairs like a user. */
   async pair(): Promise<void> {
-    const said = this.bridge.pair(async (digits) => {
-      await this.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
-      await this.ask('digits', { digits })
-    })
-    for (const deadline = Date.now() + 20_000;;) {
-      await this.ask('pair', { address: this.bridge.address })
-      const { pairing } = await this.until(
-        'the pairing begins',
-        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.links.length),
-      )
-      if (pairing?.step !== 'failed') break
-      if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
-      await new Promise((resolve) => setTimeout(resolve, 100)) // the bridge does not wait for a pairing yet
-    }
-    const text = await said
-    if (!text.includes('Paired with')) throw new Error(text)
+    await pairByHand(this)
     await this.connected(this.bridge.address)
   }
 
@@ -187,6 +172,33 @@ export class Rig {
     await this.browser.remove()
     await this.bridge.close()
   }
+}
+
+/** What pairing needs of a rig, in any browser. */
+export interface Pairs {
+  bridge: TestBridge
+  ask<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>>
+  until(what: string, test: (state: State) => unknown): Promise<State>
+}
+
+/** Pairs like a user: the command, its digits into the panel, a yes in the terminal. */
+export async function pairByHand(rig: Pairs): Promise<void> {
+  const said = rig.bridge.pair(async (digits) => {
+    await rig.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
+    await rig.ask('digits', { digits })
+  })
+  for (const deadline = Date.now() + 20_000;;) {
+    await rig.ask('pair', { address: rig.bridge.address })
+    const { pairing } = await rig.until(
+      'the pairing begins',
+      (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.links.length),
+    )
+    if (pairing?.step !== 'failed') break
+    if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
+    await new Promise((resolve) => setTimeout(resolve, 100)) // the bridge does not wait for a pairing yet
+  }
+  const text = await said
+  if (!text.includes('Paired with')) throw new Error(text)
 }
 
 /** Resolves when a client lists a tool, because the bridge lists again in the background. */
