@@ -164,6 +164,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	cancel() // links and local connections end with it
 	b.closeSessions()
 	b.rounds.close()
+	b.tasks.close()
 	for _, s := range servers {
 		soon, done := context.WithTimeout(context.Background(), time.Second)
 		if s.Shutdown(soon) != nil {

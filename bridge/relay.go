@@ -81,7 +81,7 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
 				if wish, err := json.Marshal(call.Params.Meta[metaTask]); err == nil && call.Params.Meta[metaTask] != nil {
 					delete(call.Params.Meta, metaTask)
-					return r.startTask(ctx, s, call, wish)
+					return r.startCoreTask(ctx, s, call, wish)
 				}
 				return r.call(ctx, s, call, s.caller(call))
 			}
@@ -93,26 +93,39 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// receiveModern does the same for requests of 2026-07-28. That version has no tasks.
+// receiveModern does the same for requests of 2026-07-28.
 func (r *relay) receiveModern(ctx context.Context, s *sender, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	params := req.GetParams()
-	_, _, _, asks := roundParams(params)
+	_, _, state, asks := roundParams(params)
 	var result mcp.Result
 	var err error
+	if call, ok := req.(*mcp.CallToolRequest); ok {
+		delete(call.Params.Meta, metaTask)
+		if state == "" {
+			if result, err = r.startExtTask(ctx, s, call); result != nil || err != nil {
+				return result, err
+			}
+		}
+	}
 	switch {
 	case method == "server/discover":
 		result, err = next(ctx, method, req)
-		if found, ok := result.(*mcp.DiscoverResult); ok && !r.bridge.mayConnect() {
-			found.Instructions = unpaired + " " + found.Instructions
+		if found, ok := result.(*mcp.DiscoverResult); ok {
+			found.Capabilities = withTasks(found.Capabilities)
+			if !r.bridge.mayConnect() {
+				found.Instructions = unpaired + " " + found.Instructions
+			}
 		}
+	case method == "subscriptions/listen" && params.GetMeta()[metaTask] != nil && !s.knowsTasks():
+		err = needsTasks()
 	case strings.HasPrefix(method, "tasks/"):
-		err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q is not offered in %s", method, modern)}
+		given, _ := params.(*taskParams)
+		result, err = r.serveExtTask(s, method, given)
 	case method == "tools/list":
 		result, err = r.list(ctx)
 	case asks:
 		result, err = r.bridge.rounds.serve(ctx, s, method, params, func(ctx context.Context, to caller) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
-				delete(call.Params.Meta, metaTask)
 				return r.call(ctx, s, call, to)
 			}
 			return r.ask(ctx, s, method, req, to)

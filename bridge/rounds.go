@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 
@@ -38,10 +37,10 @@ type rounds struct {
 
 // A roundCall is a call that may take several requests of its client, its rounds. It is a caller.
 type roundCall struct {
+	*questions
 	client string // the key of the sender
 	what   string // method and target
 	cancel context.CancelFunc
-	asked  chan struct{} // holds one value when a question has come
 	done   chan struct{} // closed when the next two are set
 	result mcp.Result
 	err    error
@@ -49,25 +48,12 @@ type roundCall struct {
 
 	mu    sync.Mutex
 	round *round // nil while the call is paused
-	can   *mcp.ElicitationCapabilities
-	open  map[string]*question
-	next  int
 }
 
 // A round is one request of a call's client.
 type round struct {
 	ctx context.Context
 	to  *client
-}
-
-type question struct {
-	params *mcp.ElicitParams
-	answer chan questionAnswer // receives once
-}
-
-type questionAnswer struct {
-	result json.RawMessage
-	err    error
 }
 
 // roundParams returns what the client of a call repeats its request with. target is the call's tool, prompt or resource.
@@ -91,13 +77,13 @@ func (rs *rounds) serve(ctx context.Context, s *sender, method string, params mc
 	what := method + " " + target
 	var c *roundCall
 	if state == "" {
-		c = &roundCall{client: s.key, what: what, asked: make(chan struct{}, 1), done: make(chan struct{}),
-			open: make(map[string]*question)}
+		c = &roundCall{questions: newQuestions(s.can.Elicitation), client: s.key, what: what, done: make(chan struct{})}
 	} else if c = rs.resume(s.key, what, state); c == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState names no call that waits for " +
 			"this client; it may have waited too long. Call again without requestState and inputResponses"}
 	}
-	c.enter(&round{ctx, &client{s.session, params.GetMeta()["progressToken"]}}, s.can.Elicitation, answers)
+	c.enter(&round{ctx, &client{s.session, params.GetMeta()["progressToken"]}})
+	c.give(s.can.Elicitation, answers)
 	defer c.leave()
 	if state == "" && !rs.start(ctx, c, begin) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the bridge ends"}
@@ -106,7 +92,7 @@ func (rs *rounds) serve(ctx context.Context, s *sender, method string, params mc
 		select {
 		case <-c.done:
 			return c.result, c.err
-		case <-c.asked:
+		case <-c.came:
 			if result := rs.ask(c); result != nil {
 				return result, nil
 			}
@@ -150,14 +136,13 @@ func (rs *rounds) start(ctx context.Context, c *roundCall, begin func(context.Co
 func (rs *rounds) ask(c *roundCall) mcp.Result {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	select {
 	case <-c.done:
 		return nil
 	default:
 	}
-	if len(c.open) == 0 {
+	requests := c.requests()
+	if len(requests) == 0 {
 		return nil
 	}
 	own := 0
@@ -167,19 +152,15 @@ func (rs *rounds) ask(c *roundCall) mcp.Result {
 		}
 	}
 	if own >= maxPausedOfClient || len(rs.paused) >= maxPaused || rs.ended {
-		c.answer(nil, errors.New("too many calls of the client wait for answers"))
+		c.refuse(errors.New("too many calls of the client wait for answers"))
 		return nil
-	}
-	requests := make(mcp.InputRequestMap)
-	for id, q := range c.open {
-		requests[id] = q.params
 	}
 	state := rand.Text()
 	text, err := json.Marshal(map[string]any{
 		"resultType": "input_required", "inputRequests": requests, "requestState": state,
 	})
 	if err != nil {
-		c.answer(nil, err)
+		c.refuse(err)
 		return nil
 	}
 	limit := rs.pause
@@ -187,7 +168,7 @@ func (rs *rounds) ask(c *roundCall) mcp.Result {
 		limit = pauseTime
 	}
 	rs.paused[state] = c
-	c.round = nil
+	c.leave()
 	c.expiry = time.AfterFunc(limit, func() { rs.expire(state) })
 	return &rawmsg.Result{Text: text}
 }
@@ -243,25 +224,11 @@ func (rs *rounds) close() {
 	rs.work.Wait()
 }
 
-// enter begins a round. Questions that the client leaves out are asked again.
-func (c *roundCall) enter(r *round, can *mcp.ElicitationCapabilities, answers mcp.InputResponseMap) {
+// enter begins a round.
+func (c *roundCall) enter(r *round) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.round, c.can = r, can
-	select {
-	case <-c.asked:
-	default:
-	}
-	for id, q := range c.open {
-		if a, ok := answers[id].(*mcp.ElicitResult); ok {
-			delete(c.open, id)
-			text, err := json.Marshal(a)
-			q.answer <- questionAnswer{text, err}
-		}
-	}
-	if len(c.open) > 0 {
-		c.asked <- struct{}{}
-	}
+	c.round = r
 }
 
 // leave ends a round.
@@ -269,14 +236,6 @@ func (c *roundCall) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.round = nil
-}
-
-// answer gives all open questions the same answer. The caller holds mu.
-func (c *roundCall) answer(result json.RawMessage, err error) {
-	for id, q := range c.open {
-		delete(c.open, id)
-		q.answer <- questionAnswer{result, err}
-	}
 }
 
 // during returns the round, or nil. Progress and log messages of a paused call are dropped.
@@ -296,51 +255,4 @@ func (c *roundCall) log(_ context.Context, raw json.RawMessage) {
 	if r := c.during(); r != nil {
 		r.to.log(r.ctx, raw)
 	}
-}
-
-// ask waits until the client has answered a question in a later round.
-func (c *roundCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	id, q, err := c.put(method, params)
-	if err != nil {
-		return nil, unanswered(err)
-	}
-	select {
-	case a := <-q.answer:
-		if a.err != nil {
-			return nil, unanswered(a.err)
-		}
-		return a.result, nil
-	case <-ctx.Done():
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.open, id)
-		return nil, ctx.Err()
-	}
-}
-
-// put opens a question, if the client can answer it.
-func (c *roundCall) put(method string, params json.RawMessage) (string, *question, error) {
-	if method != "elicitation/create" {
-		return "", nil, errors.New("clients of " + modern + " are not asked by " + method)
-	}
-	p, err := rawmsg.Question(params)
-	if err != nil {
-		return "", nil, err
-	}
-	p.Meta = nil // it is the bridge's own
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	url := p.Mode == "url" || p.Mode == "" && (p.URL != "" || p.ElicitationID != "")
-	switch {
-	case c.can == nil, url && c.can.URL == nil, !url && c.can.Form == nil && c.can.URL != nil:
-		return "", nil, errors.New("the client does not support such questions")
-	}
-	c.next++
-	id, q := "question-"+strconv.Itoa(c.next), &question{p, make(chan questionAnswer, 1)}
-	c.open[id] = q
-	select {
-	case c.asked <- struct{}{}:
-	default:
-	}
-	return id, q, nil
 }

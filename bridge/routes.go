@@ -98,6 +98,12 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 			loopback.Deny(http.StatusBadRequest, "the message is nested too deeply").Write(w)
 			return
 		}
+		if text := misnamedTask(req.Header, body); since2026 && text != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write(text)
+			return
+		}
 		body = withTaskBody(body)
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}

@@ -11,32 +11,32 @@ func TestTasksAreBounded(t *testing.T) {
 	var ts tasks
 	cancelled := 0
 	cancel := func() { cancelled++ }
-	first, err := ts.begin("a", time.Hour, cancel)
+	first, err := ts.begin("a", time.Hour, nil, cancel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range maxTasks - 1 {
-		if _, err := ts.begin("a", time.Hour, cancel); err != nil {
+		if _, err := ts.begin("a", time.Hour, nil, cancel); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ts.begin("a", time.Hour, cancel); err == nil {
+	if _, err := ts.begin("a", time.Hour, nil, cancel); err == nil {
 		t.Error("a session has more tasks than it may")
 	}
-	if _, err := ts.begin("b", time.Nanosecond, cancel); err != nil {
+	if _, err := ts.begin("b", time.Nanosecond, nil, cancel); err != nil {
 		t.Errorf("another session: %v", err)
 	}
 	if _, err := ts.find("b", first.id); err == nil {
 		t.Error("a task of another session was found")
 	}
-	if got := len(ts.list("a")); got != maxTasks {
+	if got := len(ts.of("a")); got != maxTasks {
 		t.Errorf("%d tasks are listed", got)
 	}
-	if _, err := ts.begin("b", time.Hour, cancel); err != nil || cancelled != 1 || len(ts.list("b")) != 1 {
-		t.Errorf("a task whose time is over: %v, %d cancelled, %d left", err, cancelled, len(ts.list("b")))
+	if _, err := ts.begin("b", time.Hour, nil, cancel); err != nil || cancelled != 1 || len(ts.of("b")) != 1 {
+		t.Errorf("a task whose time is over: %v, %d cancelled, %d left", err, cancelled, len(ts.of("b")))
 	}
 	for i := range maxAllTasks {
-		other, err := ts.begin(fmt.Sprint("other ", i), time.Hour, cancel)
+		other, err := ts.begin(fmt.Sprint("other ", i), time.Hour, nil, cancel)
 		if err != nil && i < maxAllTasks-maxTasks-1 {
 			t.Fatalf("task %d: %v", i, err)
 		}
@@ -44,15 +44,15 @@ func TestTasksAreBounded(t *testing.T) {
 			other.end("completed", nil, nil)
 		}
 	}
-	if _, err := ts.begin("c", time.Hour, cancel); err == nil || len(ts.all) != maxAllTasks || len(ts.list("other 0")) != 0 {
+	if _, err := ts.begin("c", time.Hour, nil, cancel); err == nil || len(ts.all) != maxAllTasks || len(ts.of("other 0")) != 0 {
 		t.Errorf("%d tasks, one more: %v", len(ts.all), err)
 	}
 	ts.leave("b")
-	if _, err := ts.begin("c", time.Hour, cancel); err != nil || len(ts.list("b")) != 0 || cancelled != 2 {
+	if _, err := ts.begin("c", time.Hour, nil, cancel); err != nil || len(ts.of("b")) != 0 || cancelled != 2 {
 		t.Errorf("after a session: %v, %d cancelled", err, cancelled)
 	}
-	if !first.end("completed", nil, nil) || first.end("failed", nil, errors.New("late")) || first.state().Status != "completed" {
-		t.Errorf("a task ends once: %s", first.state().Status)
+	if !first.end("completed", nil, nil) || first.end("failed", nil, errors.New("late")) || first.core().Status != "completed" {
+		t.Errorf("a task ends once: %s", first.core().Status)
 	}
 }
 

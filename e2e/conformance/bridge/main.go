@@ -1,7 +1,8 @@
 // Command bridge runs a local bridge whose paired extension is a stdio program: go-sdk's
-// server for the official conformance suite. It prints the bridge's URL and token.
+// server for the official conformance suite. For "-" it is a server of this package, with long
+// tools. The command prints the bridge's URL and token.
 //
-//	bridge PROGRAM ADDRESS ORIGIN
+//	bridge PROGRAM|- ADDRESS ORIGIN
 package main
 
 import (
@@ -30,7 +31,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: bridge PROGRAM ADDRESS ORIGIN")
+		fmt.Fprintln(os.Stderr, "usage: bridge PROGRAM|- ADDRESS ORIGIN")
 		os.Exit(2)
 	}
 	if err := run(ctx, os.Args[1], os.Args[2], os.Args[3]); err != nil && ctx.Err() == nil {
@@ -70,7 +71,15 @@ func run(ctx context.Context, program, address, page string) error {
 	if err != nil {
 		return err
 	}
-	server, err := (&mcp.CommandTransport{Command: exec.CommandContext(ctx, program)}).Connect(ctx)
+	var transport mcp.Transport = &mcp.CommandTransport{Command: exec.CommandContext(ctx, program)}
+	if program == "-" {
+		var own mcp.Transport
+		own, transport = mcp.NewInMemoryTransports()
+		if _, err := taskServer().Connect(ctx, own, nil); err != nil {
+			return err
+		}
+	}
+	server, err := transport.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +134,7 @@ func (e *extension) marked(req *jsonrpc.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var params map[string]json.RawMessage
-	if json.Unmarshal(req.Params, &params) == nil {
+	if json.Unmarshal(req.Params, &params) == nil && params["_meta"] == nil {
 		params["_meta"] = json.RawMessage(`{"` + rawmsg.MetaCall + `":` + string(e.call) + `}`)
 		req.Params, _ = json.Marshal(params)
 	}
