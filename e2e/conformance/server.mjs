@@ -60,11 +60,10 @@ const { port } = front.address()
 
 /**
  * Scenarios of 2026-07-28 that are left out for the bridge. The program behind it speaks 2025-11-25, as the extension
- * does: the bridge names the questions, does not see capabilities that the program needs, and go-sdk asks once there.
+ * does: the bridge names the questions, clients are not asked for samples, and go-sdk asks once there.
  */
 const leftOut = new Map([
-  ['server-stateless', 'wants -32021 of a tool; without the capability the side panel asks'],
-  ['input-required-result-capability-check', 'the same'],
+  ['input-required-result-capability-check', 'wants a sample; clients of 2026-07-28 are not asked for any'],
   ['input-required-result-basic-elicitation', 'wants the name that the program gave its question'],
   ['input-required-result-multi-round', 'go-sdk asks a client of 2025-11-25 once; TestRounds has two rounds'],
   ['input-required-result-basic-sampling', 'clients of 2026-07-28 are not asked for samples'],
@@ -93,14 +92,19 @@ const starts = {
     '--allow',
     `http://localhost:${port}`,
   ], /http:\/\/(127\.0\.0\.1:\d+)(\/s\S+)[^]* for this run: (\S+)[^]*Find a running/],
-  bridge: (server = program) => {
+  bridge: (server = program, ...flags) => {
     const driver = join(work, 'bridge')
     execFileSync('go', ['build', '-o', driver, './e2e/conformance/bridge'], { cwd: root, stdio: 'inherit' })
-    return [driver, [server, '127.0.0.1:0', `http://localhost:${port}`], /http:\/\/(127\.0\.0\.1:\d+)(\/mcp) (\S+)\n/]
+    return [driver, [server, '127.0.0.1:0', `http://localhost:${port}`, ...flags], /http:\/\/(127\.0\.0\.1:\d+)(\/mcp) (\S+)\n/]
   },
 }
-const relays = [await start(...starts[behind]())]
-if (behind === 'bridge') relays.push(await start(...starts.bridge('-')))
+const relays = { first: await start(...starts[behind]()) }
+if (behind === 'bridge') {
+  relays.modern = await start(...starts.bridge(program, 'no-samples'))
+  relays.tasks = await start(...starts.bridge('-'))
+}
+const relayFor = (name, version) =>
+  ownTasks(name) ? relays.tasks : version >= '2026-07-28' && relays.modern || relays.first
 let address, path, token
 
 const url = `http://localhost:${port}/mcp`
@@ -143,7 +147,7 @@ for (const { name, versions } of scenarios) {
   for (const version of versions) {
     if (!applies(name, version)) continue
     total++
-    ;[, address, path, token] = relays[ownTasks(name) ? 1 : 0].found
+    ;[, address, path, token] = relayFor(name, version).found
     const { ok, output } = await passes(url, name, version)
     if (ok) passed++
     const without = ok || (ownTasks(name) ? { ok: true } : await passes(await direct(version), name, version))
@@ -158,7 +162,7 @@ if (behind === 'bridge') {
   for (const [name, why] of leftOut) console.log(`${name.padEnd(46)} ${'2026-07-28'.padEnd(11)} left out: ${why}`)
 }
 console.log(`${passed} of ${total} passed behind the ${behind}; ${worse} fail behind it only`)
-for (const { child } of [...relays, ...Object.values(alone)]) {
+for (const { child } of [...Object.values(relays), ...Object.values(alone)]) {
   child.removeAllListeners('exit')
   child.kill('SIGTERM')
 }

@@ -1,8 +1,9 @@
 // Command bridge runs a local bridge whose paired extension is a stdio program: go-sdk's
 // server for the official conformance suite. For "-" it is a server of this package, with long
-// tools. The command prints the bridge's URL and token.
+// tools. The command prints the bridge's URL and token. With no-samples the program hears that
+// no client can be asked for samples, as the bridge says of each client of 2026-07-28.
 //
-//	bridge PROGRAM|- ADDRESS ORIGIN
+//	bridge PROGRAM|- ADDRESS ORIGIN [no-samples]
 package main
 
 import (
@@ -30,11 +31,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: bridge PROGRAM|- ADDRESS ORIGIN")
+	if len(os.Args) < 4 || len(os.Args) > 5 {
+		fmt.Fprintln(os.Stderr, "usage: bridge PROGRAM|- ADDRESS ORIGIN [no-samples]")
 		os.Exit(2)
 	}
-	if err := run(ctx, os.Args[1], os.Args[2], os.Args[3]); err != nil && ctx.Err() == nil {
+	if err := run(ctx, os.Args[1], os.Args[2], os.Args[3], len(os.Args) == 4); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "bridge:", err)
 		os.Exit(1)
 	}
@@ -42,7 +43,7 @@ func main() {
 
 const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
-func run(ctx context.Context, program, address, page string) error {
+func run(ctx context.Context, program, address, page string, samples bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// The suite's pages send a local origin.
@@ -84,7 +85,7 @@ func run(ctx context.Context, program, address, page string) error {
 		return err
 	}
 	fmt.Printf("http://%s/mcp %s\n", b.Addr(), token)
-	e := &extension{}
+	e := &extension{samples: samples}
 	go e.pump(ctx, c, server, e.called)
 	e.pump(ctx, server, c, e.marked)
 	cancel()
@@ -94,6 +95,8 @@ func run(ctx context.Context, program, address, page string) error {
 // An extension marks messages of the program with the call that they belong to, as the
 // real one does. The suite makes one call at a time.
 type extension struct {
+	samples bool
+
 	mu   sync.Mutex
 	call json.RawMessage
 }
@@ -115,6 +118,14 @@ func (e *extension) pump(ctx context.Context, from, to mcp.Connection, change fu
 }
 
 func (e *extension) called(req *jsonrpc.Request) {
+	if req.Method == "initialize" && !e.samples {
+		var params, can map[string]json.RawMessage
+		if json.Unmarshal(req.Params, &params) == nil && json.Unmarshal(params["capabilities"], &can) == nil {
+			delete(can, "sampling")
+			params["capabilities"], _ = json.Marshal(can)
+			req.Params, _ = json.Marshal(params)
+		}
+	}
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
