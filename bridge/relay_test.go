@@ -297,3 +297,15 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 		t.Errorf("with nobody paired: %q after %v", got, time.Since(begun))
 	}
 }
+
+// K4: a call without a browser says so at once.
+func TestNoBrowserIsConnected(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	e.pair(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") ||
+		!strings.HasSuffix(got, "(NOT_CONNECTED)") {
+		t.Errorf("%q", got)
+	}
+}

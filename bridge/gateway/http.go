@@ -61,8 +61,12 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, req *http.Request) {
 		e.post(w, req, owner)
 	case http.MethodGet:
 		if to := e.ofSession(w, req, owner); to != nil {
-			out := newStream(g.opts.Limits.Queue)
 			defer to.program.hold(to)()
+			if last := req.Header.Get("Last-Event-Id"); last != "" {
+				to.program.resume(w, req, to, last)
+				return
+			}
+			out := newStream(g.opts.Limits.Queue)
 			to.program.listen(to, out)
 			defer to.program.unlisten(to, out)
 			out.serve(w, req, true, nil)
@@ -205,6 +209,10 @@ func (e *entry) call(w http.ResponseWriter, req *http.Request, to *peer, m *mess
 		return
 	}
 	defer p.hold(to)()
+	if to.session != "" && m.method != "initialize" && req.Header.Get("Mcp-Protocol-Version") >= firstResumable {
+		p.resumable(to, c.out)
+		defer p.written(to, c.out)
+	}
 	if f := p.begin(c, m); f != nil {
 		writeFault(w, id, http.StatusOK, f)
 		return

@@ -38,6 +38,7 @@ type peer struct {
 	open    int      // standalone streams and requests that are being served
 	used    time.Time
 	watches map[string]bool
+	replay  replay
 }
 
 // A call is a client's request on its way.

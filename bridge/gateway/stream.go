@@ -8,17 +8,30 @@ import (
 	"time"
 )
 
-// A stream is the response to one HTTP request, while messages for it may come. Messages
-// wait in its queue. The goroutine of the request writes them.
+// A stream is what answers one request of a client, while messages for it may come. Messages wait in its queue. The
+// goroutine of an HTTP request writes them.
 type stream struct {
 	limit int // messages that may wait, beside the answer
 	wake  chan struct{}
 	seen  func(answer []byte) // gets the last message, before it is written; may be nil
+	// id makes the stream resumable: its events have ids, and the last of them are kept (replay.go). Empty if it is not.
+	id string
 
 	mu    sync.Mutex
-	queue [][]byte
-	ended bool // no message follows those in the queue
-	left  bool // nobody reads it any more
+	queue []event
+	sent  []event // of a resumable stream: the last events
+	last  int     // number of the newest event
+	turn  int     // of the HTTP response that writes the stream; an older one ends
+	open  bool    // there is such a response
+	begun bool    // of a resumable stream: the client has an id
+	ended bool    // no message follows those in the queue
+	left  bool    // nobody reads it any more
+}
+
+// An event is a message of a stream. The numbers begin with 1.
+type event struct {
+	n    int
+	text []byte
 }
 
 func newStream(limit int) *stream { return &stream{limit: limit, wake: make(chan struct{}, 1)} }
@@ -27,10 +40,14 @@ func newStream(limit int) *stream { return &stream{limit: limit, wake: make(chan
 func (s *stream) put(text []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended || s.left || len(s.queue) >= s.limit {
+	limit := s.limit
+	if !s.open && s.begun {
+		limit = min(limit, maxSentEvents) // the client has not come back yet
+	}
+	if s.ended || s.left || len(s.queue) >= limit {
 		return false
 	}
-	s.queue = append(s.queue, text)
+	s.add(text)
 	s.wakeUp()
 	return true
 }
@@ -43,9 +60,15 @@ func (s *stream) end(last []byte) {
 		return
 	}
 	if s.ended = true; last != nil && !s.left {
-		s.queue = append(s.queue, last)
+		s.add(last)
 	}
 	s.wakeUp()
+}
+
+// add appends to the queue. The caller holds mu.
+func (s *stream) add(text []byte) {
+	s.last++
+	s.queue = append(s.queue, event{s.last, text})
 }
 
 func (s *stream) wakeUp() {
@@ -55,19 +78,26 @@ func (s *stream) wakeUp() {
 	}
 }
 
-// leave drops what waits: the client has gone.
+// leave drops what waits: the client has gone, and will not resume the stream.
 func (s *stream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left, s.queue = true, nil
+	s.drop()
 }
 
-// take returns what waits, and whether that is all.
-func (s *stream) take() (messages [][]byte, all bool) {
+// drop does so. The caller holds mu.
+func (s *stream) drop() { s.left, s.queue, s.sent = true, nil, nil }
+
+// take returns what waits, and whether that is all. It reports false if another response writes the stream now.
+func (s *stream) take(turn int) (events []event, all, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	messages, s.queue = s.queue, nil
-	return messages, s.ended
+	if s.turn != turn {
+		return nil, false, false
+	}
+	events, s.queue = s.queue, nil
+	s.keep(events)
+	return events, s.ended, true
 }
 
 const (
@@ -81,7 +111,11 @@ const (
 // serve writes the stream until it ends or the client leaves. A response that is a single
 // message is JSON, if open is false. status chooses its status.
 func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, status func(message []byte) int) {
-	defer s.leave()
+	s.respond(s.enter(-1), w, req, open, status)
+}
+
+func (s *stream) respond(turn int, w http.ResponseWriter, req *http.Request, open bool, status func(message []byte) int) {
+	defer s.exit(turn)
 	control := http.NewResponseController(w)
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }() // the connection goes on
 	var buffer bytes.Buffer
@@ -91,14 +125,15 @@ func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, stat
 		buffer.Reset()
 		return err == nil && control.Flush() == nil
 	}
+	begun := false
 	begin := func() {
+		begun = true
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.Header().Set("Cache-Control", "no-store, no-transform")
 		w.WriteHeader(http.StatusOK)
-		buffer.WriteString(": ok\n\n")
+		s.begin(&buffer)
 	}
-	begun := open
-	if begun {
+	if open {
 		if begin(); !write() {
 			return
 		}
@@ -106,27 +141,28 @@ func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, stat
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
-		messages, all := s.take()
-		if all && s.seen != nil && len(messages) > 0 {
-			s.seen(messages[len(messages)-1])
-		}
-		if all && !begun && len(messages) == 1 {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Length", strconv.Itoa(len(messages[0])))
-			_ = control.SetWriteDeadline(time.Now().Add(writeTime))
-			w.WriteHeader(status(messages[0]))
-			_, _ = w.Write(messages[0])
+		events, all, ok := s.take(turn)
+		if !ok {
 			return
 		}
-		if len(messages) > 0 || all && !begun {
+		if all && s.seen != nil && len(events) > 0 {
+			s.seen(events[len(events)-1].text)
+		}
+		if all && !begun && len(events) == 1 {
+			text := events[0].text
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+			_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+			w.WriteHeader(status(text))
+			_, _ = w.Write(text)
+			return
+		}
+		if len(events) > 0 || all && !begun {
 			if !begun {
 				begin()
 			}
-			begun = true
-			for _, m := range messages {
-				buffer.WriteString("event: message\ndata: ")
-				buffer.Write(m)
-				buffer.WriteString("\n\n")
+			for _, e := range events {
+				s.write(&buffer, e)
 			}
 			if !write() {
 				return
@@ -145,7 +181,6 @@ func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, stat
 		case <-timer.C:
 			if !begun {
 				begin()
-				begun = true
 			} else {
 				buffer.WriteString(":\n\n")
 			}
@@ -154,4 +189,15 @@ func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, stat
 			}
 		}
 	}
+}
+
+// write adds an event to a response.
+func (s *stream) write(to *bytes.Buffer, e event) {
+	to.WriteString("event: message\n")
+	if s.id != "" {
+		to.WriteString("id: " + s.id + "-" + strconv.Itoa(e.n) + "\n")
+	}
+	to.WriteString("data: ")
+	to.Write(e.text)
+	to.WriteString("\n\n")
 }

@@ -62,6 +62,7 @@ func TestAskIsUsedWrongly(t *testing.T) {
 	}
 }
 
+// B3: the log of `portolan bridge --log-file`.
 func TestLogFilesAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bridge.log")
 	if err := os.WriteFile(path, []byte("an older run\n"), 0o644); err != nil {

@@ -95,7 +95,11 @@ const starts = {
   bridge: (server = program, ...flags) => {
     const driver = join(work, 'bridge')
     execFileSync('go', ['build', '-o', driver, './e2e/conformance/bridge'], { cwd: root, stdio: 'inherit' })
-    return [driver, [server, '127.0.0.1:0', `http://localhost:${port}`, ...flags], /http:\/\/(127\.0\.0\.1:\d+)(\/mcp) (\S+)\n/]
+    return [
+      driver,
+      [server, '127.0.0.1:0', `http://localhost:${port}`, ...flags],
+      /http:\/\/(127\.0\.0\.1:\d+)(\/mcp) (\S+)\n/,
+    ]
   },
 }
 const relays = { first: await start(...starts[behind]()) }

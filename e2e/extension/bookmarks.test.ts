@@ -56,7 +56,7 @@ test('bookmarks are offered when they are switched on, and not before', async ()
   )
 })
 
-test('all tools do what K2 says', async () => {
+test('K2: all tools do what the promise says', async () => {
   const folder: Node = await json('bookmark_create_folder', { title: 'Charts' })
   const added: Node = await json('bookmark_add', {
     parentId: folder.id,
@@ -144,7 +144,7 @@ test('S11: a tree that is too large has its lowest folders counted', async () =>
   assert.match(r.text, /"title":"Year 3","?[^}]*"count":60,"truncated":true/)
 })
 
-test("the browser's errors, wrong arguments and unknown tools become results", async () => {
+test("K3: the browser's errors, wrong arguments and unknown tools become results", async () => {
   const missing = await call(desk, 'bookmark_get', { id: '999999' })
   assert.deepEqual([missing.error, missing.text], [true, "Can't find bookmark for id."])
   for (const args of [{}, { id: 5 }, { id: '1', more: true }]) {

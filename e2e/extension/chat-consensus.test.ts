@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { createRegistry } from '../../dist/npm/index.js'
 import { soak } from '../web/soak.ts'
 import { Asking, hosts, sites } from './asking.ts'
 import { binary } from './bridge.ts'
@@ -285,6 +286,44 @@ test('S9: a client with tasks calls a chat as a task, over stdio and over HTTP',
     await stream.return()
     assert.equal((await tasks.getTask(created.task.taskId)).status, 'cancelled')
     await assert.rejects(tasks.cancelTask(created.task.taskId), /has ended/)
+  }
+})
+
+test('S9: Portolan calls a chat as a task of 2026-07-28, and cancels one', async () => {
+  const { address } = asking.rig.bridge
+  const registry = await createRegistry({
+    storage: 'memory',
+    servers: {
+      desk: {
+        url: `http://${address}/mcp`,
+        headers: { Authorization: `Bearer ${await asking.rig.bridge.run('token')}` },
+        timeoutMs: 3000,
+      },
+    },
+  })
+  try {
+    await registry.discover()
+    const tool = 'desk__chat_chatgpt'
+    assert.ok(registry.has(tool))
+    const { token, prompt } = asking.prompt('[[slow ms=6000]]')
+    const task = await registry.call(tool, { prompt }, { detach: true })
+    assert.equal(task.status, 'working')
+    const heard: string[] = []
+    const result = await task.wait({ onProgress: (p) => heard.push(p.message ?? '') })
+    assert.ok(result.text.includes(token), result.text)
+    assert.ok(heard.some((m) => /ChatGPT|answer/i.test(m)), heard.join('\n'))
+    assert.deepEqual(await registry.tasks(), [])
+
+    const slow = await registry.call(tool, { prompt: asking.prompt('[[slow ms=60000]]').prompt }, { detach: true })
+    await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+    await slow.cancel()
+    await asking.idle()
+
+    asking.pages.set('chatgpt', { loggedOut: 'wall' })
+    const failed = await registry.call(tool, { prompt: asking.prompt().prompt }, { timeoutMs: 60_000 })
+    assert.ok(failed.isError && failed.text.endsWith('(LOGIN_REQUIRED)'), failed.text)
+  } finally {
+    await registry.close()
   }
 })
 

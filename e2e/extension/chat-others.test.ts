@@ -16,7 +16,7 @@ before(async () => {
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
-test('S12: six more sites answer at once, each in its own window', async () => {
+test('S12, T35: six more sites answer at once, each in its own window', async () => {
   const { token, prompt } = asking.prompt()
   const r = await call(asking.client, 'chat_all', { prompt }, { timeout: 200_000 })
   assert.ok(!r.error, r.text)

@@ -59,6 +59,10 @@ async function ask(client: Client, site: Site, rest = '', more: Record<string, u
   return answered
 }
 
+/** Returns the id of the tab with a conversation. */
+const tabOf = (url: string) =>
+  rig.panel.evaluate(async (url) => (await chrome.tabs.query({})).find((t) => t.url === url)?.id ?? 'none', url)
+
 async function fails(
   client: Client,
   site: Site,
@@ -177,11 +181,13 @@ test('each site answers, over stdio and over HTTP', async () => {
   }
 })
 
-test('a conversation continues by its id', async () => {
+test('T35: a conversation continues by its id, in the same tab', async () => {
   for (const site of sites) {
     const first = await ask(desk, site)
+    const tab = await tabOf(first.url)
     const second = await ask(http, site, '', { conversationId: first.conversationId })
     assert.equal(second.conversationId, first.conversationId, site)
+    assert.equal(await tabOf(second.url), tab, site)
     assert.equal(pages.prompts(site).length, 2)
   }
 })
@@ -203,12 +209,27 @@ test('several at once: partial answers, and an outcome for each', async () => {
   assert.match(mixed.text, /## Gemini: no answer\n\n/)
 })
 
-test('aliases ask the same', async () => {
+test('B1: each alias does what its tool does, until aliases are switched off', async () => {
   const { token, prompt } = fresh()
   const r = await call(desk, 'ask_chatgpt_gemini_web', { question: prompt })
-  assert.equal(r.text.split(token).length > 2, true)
+  assert.deepEqual(Object.keys(r.structured).sort(), ['chatgpt', 'gemini'])
+  for (const site of ['chatgpt', 'gemini'] as const)
+    assert.ok((r.structured[site] as Answered).answer.includes(token), site)
+  const one = fresh()
+  const alone = await call(desk, 'ask_gemini_web', { question: one.prompt })
+  assert.ok(!alone.error && alone.text.includes(one.token), alone.text)
+  assert.equal(pages.prompts('gemini').at(-1)!.text, one.prompt)
+  const snapshots = []
+  for (const name of ['chat_snapshot', 'take_cdp_snapshot']) {
+    const { error, text, structured } = await call(desk, name, { service: 'gemini' })
+    assert.ok(!error && !text.includes(one.token), text)
+    snapshots.push(structured.health)
+  }
+  assert.deepEqual(snapshots[1], snapshots[0])
+  assert.ok(Object.keys(snapshots[1] as object).length)
   await rig.ask('setOptions', { aliases: false })
-  await hasTool(desk, 'ask_chatgpt_web', false)
+  for (const name of ['ask_chatgpt_web', 'ask_gemini_web', 'ask_chatgpt_gemini_web', 'take_cdp_snapshot'])
+    await hasTool(desk, name, false)
 })
 
 test("two clients and the queue: in order, and never the other client's answer", async () => {
@@ -222,7 +243,7 @@ test("two clients and the queue: in order, and never the other client's answer",
   assert.equal(runs.length, 0)
 })
 
-test('failures have their own codes', async () => {
+test('T16: failures have their own codes', async () => {
   const before = (await rig.state()).chats.gemini
   pages.set('chatgpt', { loggedOut: 'wall' })
   assert.equal((await fails(desk, 'chatgpt', '', 'LOGIN_REQUIRED')).text.includes('ChatGPT'), true)

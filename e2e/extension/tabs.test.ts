@@ -25,6 +25,12 @@ interface Listed {
   tabs: { id: number; url: string; title: string; active: boolean }[]
 }
 
+/** Returns the tab of the tide tables, as it is listed. */
+async function tables(): Promise<Listed['tabs'][number]> {
+  const { structured } = await call(desk, 'tabs_list')
+  return (structured as unknown as Listed).tabs.find((t) => t.url === `${site.url}/`)!
+}
+
 test('tabs and pages are offered when they are switched on; what the extension may not see stays unseen', async () => {
   await hasTool(desk, 'tabs_list', false)
   await rig.ask('setOptions', { pages: true })
@@ -49,4 +55,42 @@ test('tabs and pages are offered when they are switched on; what the extension m
   if (foreign) assert.match((await call(desk, 'page_dom', { tabId: foreign.id })).text, /\(NO_PERMISSION\)$/)
   const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p[' })
   assert.ok(wrong.error, wrong.text)
+})
+
+test('B1: get_page_dom reads the same page, until aliases are switched off', async () => {
+  const tab = await tables()
+  const [own, alias] = [
+    await call(desk, 'page_dom', { tabId: tab.id }),
+    await call(desk, 'get_page_dom', { tabId: tab.id }),
+  ]
+  assert.match(alias.text, /High water.*Low water/s)
+  assert.deepEqual([alias.text, alias.meta], [own.text, own.meta])
+  assert.equal(
+    (await call(desk, 'get_page_dom', { tabId: tab.id, selector: 'p.a' })).text,
+    '<p class="a">High water</p>',
+  )
+  assert.match((await call(desk, 'get_page_dom', { tabId: 999_999 })).text, /\(TAB_CLOSED\)$/)
+  await rig.ask('setOptions', { aliases: false })
+  await hasTool(desk, 'get_page_dom', false)
+  await hasTool(desk, 'page_dom')
+})
+
+test('K4: a page that says nothing for 30 s ends the call, and the next one is answered', async () => {
+  const tab = await tables()
+  const stuck = await rig.browser.open(`${site.url}/stuck`)
+  await stuck.until(() => document.title, [], 'the page')
+  const { structured } = await call(desk, 'tabs_list')
+  const other = (structured as unknown as Listed).tabs.find((t) => t.url === `${site.url}/stuck`)!
+  await stuck.evaluate(() => {
+    setTimeout(() => {
+      for (;;);
+    })
+  })
+  const begun = Date.now()
+  const late = await call(desk, 'page_dom', { tabId: other.id })
+  const took = Date.now() - begun
+  assert.ok(late.error, late.text)
+  assert.match(late.text, /^Timeout waiting for extension response \(TIMEOUT\)$/)
+  assert.ok(took >= 29_000 && took < 45_000, `${took} ms`)
+  assert.match((await call(desk, 'page_dom', { tabId: tab.id })).text, /High water/)
 })

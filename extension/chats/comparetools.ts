@@ -1,5 +1,6 @@
 import type { Tool, ToolCall, ToolOutput } from '../tools/tool.ts'
-import type { Compared, CompareOrder, Comparisons } from './compare.ts'
+import type { Compared, CompareOrder } from './compare.ts'
+import type { Comparisons } from './comparisons.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 import {
@@ -104,7 +105,7 @@ function parts({ services, answers, faults, fault, judgePrompt }: Compared) {
   }
 }
 
-const output = (services: Site[], texts: (string | undefined)[], structuredContent: object): ToolOutput => ({
+const output = (services: readonly Site[], texts: (string | undefined)[], structuredContent: object): ToolOutput => ({
   content: texts.filter((text) => text !== undefined).map((text) => ({ type: 'text', text })),
   structuredContent,
   _meta: untrusted(...services),

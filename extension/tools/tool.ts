@@ -12,7 +12,7 @@ export interface Tool {
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
-  /** `optional`: the bridge lets clients call it as a task (2025-11-25). */
+  /** `optional`: the bridge makes a task of a call, if the client asks for one or declares the tasks extension. */
   execution?: { taskSupport: 'optional' }
   /** The longest time without an answer or progress, in ms (K4). Without it, the tool has bounds of its own. */
   idleMs?: number

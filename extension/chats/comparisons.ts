@@ -1,0 +1,105 @@
+import type { Comparison } from '../messages.ts'
+import { ToolFault, type ToolCall } from '../tools/tool.ts'
+import type { Chats } from './chats.ts'
+import { Compare, longestShown, type Compared, type CompareOrder } from './compare.ts'
+import { siteSpecs } from './sites/index.ts'
+import type { Site } from './sites/site.ts'
+
+/** How many comparisons the side panel shows. */
+const most = 10
+
+/** The comparisons of several chats' answers (T36), as the side panel shows them. */
+export class Comparisons {
+  private shown: Comparison[] = []
+  private turn = 0
+  private readonly chats: Chats
+  private readonly changed: () => void
+
+  constructor(chats: Chats, changed: () => void) {
+    this.chats = chats
+    this.changed = changed
+  }
+
+  /** Newest first, at most 10. */
+  get list(): Comparison[] {
+    return this.shown
+  }
+
+  clear(): void {
+    this.shown = this.shown.filter((c) => !c.endedAt)
+    this.changed()
+  }
+
+  /** Rejects with QUOTA before the first prompt, with CANCELLED, and with the fault of a site if none answers. */
+  async run(order: CompareOrder, call: ToolCall, step: (text: string) => void): Promise<Compared> {
+    const { services, rounds } = order
+    const judge = order.judge === 'rotate' ? services[this.turn++ % services.length]! : order.judge
+    this.checkQuota(order, judge)
+    const prompts = services.length * rounds + (judge === 'client' ? 0 : 1)
+    step(`This sends up to ${prompts} prompts: ${services.map((s) => siteSpecs[s].label).join(', ')}`)
+    const id = this.add(order, call)
+    const show = (patch: Partial<Comparison>) => this.update(id, patch)
+    const compare = new Compare({ chats: this.chats, order, judge, call, step, show })
+    try {
+      await compare.run()
+      return compare
+    } finally {
+      show({ endedAt: Date.now(), judge: compare.judge, ...judged(compare.judgement), fault: compare.fault?.code })
+    }
+  }
+
+  /** Each site's prompts must fit in what the user set for an hour. */
+  private checkQuota({ services, rounds }: CompareOrder, judge: Site | 'client'): void {
+    for (const site of services) {
+      const needed = rounds + (site === judge ? 1 : 0)
+      const left = this.chats.settings.left(site)
+      if (needed <= left) continue
+      throw new ToolFault(
+        'QUOTA',
+        `This needs ${needed} prompts to ${siteSpecs[site].label}, and ${left} are left in this hour, as the person ` +
+          'set it. Nothing was sent. Ask for fewer rounds or other services, or try again later.',
+        { service: site, needed, left },
+      )
+    }
+  }
+
+  private add({ form, prompt, services, rounds }: CompareOrder, { client }: ToolCall): string {
+    const id = crypto.randomUUID()
+    const comparison: Comparison = {
+      id,
+      form,
+      client: client.name,
+      prompt: prompt.slice(0, 200),
+      startedAt: Date.now(),
+      round: 1,
+      rounds,
+      sites: services.map((site) => ({ site, state: 'asked' })),
+      judge: null,
+      rows: [],
+    }
+    this.shown = [comparison, ...this.shown].slice(0, most)
+    this.changed()
+    return id
+  }
+
+  private update(id: string, patch: Partial<Comparison>): void {
+    this.shown = this.shown.map((c) => (c.id === id ? { ...c, ...patch } : c))
+    this.changed()
+  }
+}
+
+function judged(found: Compared['judgement']): Partial<Comparison> {
+  if (!found) return {}
+  if ('claims' in found) {
+    const rows = found.claims.map(({ claim, by }) => ({ text: claim, by }))
+    return { rows, answer: found.answer.slice(0, longestShown), openPoints: found.openPoints }
+  }
+  const { agreements, differences, verdict } = found
+  return {
+    rows: [
+      ...agreements.map((text) => ({ text })),
+      ...differences.map(({ topic, by }) => ({ text: topic, by })),
+    ],
+    ...(verdict !== undefined && { answer: verdict.slice(0, longestShown) }),
+  }
+}
