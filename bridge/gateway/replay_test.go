@@ -27,7 +27,7 @@ type sse struct {
 
 func (s *session) sse(t *testing.T, method, body, lastEvent string) *sse {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	req, err := http.NewRequestWithContext(ctx, method, s.url(s.server), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
