@@ -89,7 +89,7 @@ func (r *relay) startExtTask(ctx context.Context, s *sender, req *mcp.CallToolRe
 		return nil, needsTasks()
 	}
 	asks := newQuestions(s.can.Elicitation)
-	t, err := r.startTask(ctx, s, req, usualTaskTime, asks, absent{asks})
+	t, err := r.startTask(ctx, s, req, usualTaskTime, asks, absent{asks, r.bridge.rounds.limit()})
 	if err != nil {
 		return nil, err
 	}
@@ -137,14 +137,21 @@ func (r *relay) serveExtTask(s *sender, method string, params *taskParams) (mcp.
 }
 
 // An absent client is asked when it polls. It gets no progress and no log messages of its own.
-type absent struct{ asks *questions }
+type absent struct {
+	asks  *questions
+	limit time.Duration // for an answer
+}
 
 func (absent) progress(context.Context, progress)   {}
 func (absent) log(context.Context, json.RawMessage) {}
 
-// ask waits for the answer as long as a call may wait for its client's next request.
+// ask waits for the answer within the limit.
 func (c absent) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, pauseTime)
+	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	return c.asks.ask(ctx, method, params)
+	result, err := c.asks.ask(limited, method, params)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = unanswered(errors.New("it took too long"))
+	}
+	return result, err
 }

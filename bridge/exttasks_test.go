@@ -307,3 +307,19 @@ func TestExtensionTasksEnd(t *testing.T) {
 	stop()
 	next(t, e.cancelled)
 }
+
+// S9: a question that the client does not answer in time ends with an error, and the call goes on.
+func TestAQuestionOfATaskExpires(t *testing.T) {
+	b := start(t, nil)
+	b.SetPause(20 * time.Millisecond)
+	e := lasting()
+	e.pair(t, b)
+	e.connect(t, b)
+	listed(t, b)
+	c := rawHTTP(t, b, "slow", knowsTasks)
+	state := c.state(t, begun(t, c, "quiz"), "working", "input_required")
+	text, _ := json.Marshal(state)
+	if state["status"] != "failed" || !strings.Contains(string(text), "the client did not answer: it took too long") {
+		t.Errorf("%s", text)
+	}
+}

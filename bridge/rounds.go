@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -163,15 +164,14 @@ func (rs *rounds) ask(c *roundCall) mcp.Result {
 		c.refuse(err)
 		return nil
 	}
-	limit := rs.pause
-	if limit == 0 {
-		limit = pauseTime
-	}
 	rs.paused[state] = c
 	c.leave()
-	c.expiry = time.AfterFunc(limit, func() { rs.expire(state) })
+	c.expiry = time.AfterFunc(rs.limit(), func() { rs.expire(state) })
 	return &rawmsg.Result{Text: text}
 }
+
+// limit is how long a call waits for its client.
+func (rs *rounds) limit() time.Duration { return cmp.Or(rs.pause, pauseTime) }
 
 // resume takes the call that waits for a request with this state, or nil.
 func (rs *rounds) resume(client, what, state string) *roundCall {
