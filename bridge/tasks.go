@@ -23,8 +23,9 @@ import (
 
 // Bounds on tasks. A client that asks for a longer time gets the longest.
 const (
-	maxTasks       = 50  // of one session
-	maxAllTasks    = 256 // of all; the oldest that has ended makes room
+	maxTasks       = 50       // of one session
+	maxAllTasks    = 256      // of all; the oldest that has ended makes room
+	maxTaskBytes   = 64 << 20 // of all results; likewise
 	usualTaskTime  = time.Hour
 	maxTaskTime    = 24 * time.Hour
 	taskPoll       = 2 * time.Second
@@ -74,6 +75,12 @@ func (t *task) working() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.status == "working"
+}
+
+func (t *task) size() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.result)
 }
 
 // say keeps a message about the progress.
@@ -133,6 +140,21 @@ func (ts *tasks) makeRoom() bool {
 	return oldest != nil
 }
 
+// trim removes the oldest results beyond the bound.
+func (ts *tasks) trim() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for {
+		size := 0
+		for _, t := range ts.all {
+			size += t.size()
+		}
+		if size <= maxTaskBytes || !ts.makeRoom() {
+			return
+		}
+	}
+}
+
 // run makes the call of a task. It reports false if the bridge has ended.
 func (ts *tasks) run(t *task, call func() (mcp.Result, error)) bool {
 	ts.mu.Lock()
@@ -156,6 +178,7 @@ func (ts *tasks) run(t *task, call func() (mcp.Result, error)) bool {
 			t.end("failed", nil, err)
 		} else {
 			t.end("completed", text, nil)
+			ts.trim()
 		}
 	})
 	return true

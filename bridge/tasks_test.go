@@ -56,6 +56,25 @@ func TestTasksAreBounded(t *testing.T) {
 	}
 }
 
+func TestResultsOfTasksAreBounded(t *testing.T) {
+	var ts tasks
+	old, errOld := ts.begin("d", time.Hour, nil, func() {})
+	young, errYoung := ts.begin("d", time.Hour, nil, func() {})
+	if errOld != nil || errYoung != nil {
+		t.Fatal(errOld, errYoung)
+	}
+	for _, one := range []*task{old, young} {
+		one.end("completed", make([]byte, maxTaskBytes/2+1), nil)
+		ts.trim()
+	}
+	if _, err := ts.find("d", old.id); err == nil {
+		t.Error("results beyond the bound are kept")
+	}
+	if _, err := ts.find("d", young.id); err != nil {
+		t.Errorf("the newest result: %v", err)
+	}
+}
+
 func TestTheParamTaskPasses(t *testing.T) {
 	for _, row := range [][3]string{
 		{"tools/call", `{"name":"a","task":{"ttl":5}}`, `{"_meta":{"portolan/task":{"ttl":5}},"name":"a"}`},
