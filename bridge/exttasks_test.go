@@ -274,9 +274,9 @@ func TestExtensionTasksNeedTheCapability(t *testing.T) {
 	e.pair(t, b)
 	e.connect(t, b)
 	listed(t, b)
-	c := rawHTTP(t, b, "plain", `{"elicitation":{}}`)
-	if result, err := c.request(t, "tools/call", map[string]any{"name": "quiz"}); err != nil || result["resultType"] != "input_required" {
-		t.Errorf("a tool that may be a task: %v, %v", result, err)
+	c := rawHTTP(t, b, "plain", `{}`)
+	if result, err := c.request(t, "tools/call", map[string]any{"name": "broken"}); err == nil || err.Code != -32050 {
+		t.Errorf("a tool that may be a task is called at once: %v, %v", result, err)
 	}
 	for method, params := range map[string]map[string]any{
 		"tools/call": {"name": "count"}, "tasks/get": {"taskId": "a"}, "tasks/update": {"taskId": "a"}, "tasks/cancel": {"taskId": "a"},
