@@ -30,9 +30,11 @@ type relay struct {
 	project string // that its one client was started for
 	server  *mcp.Server
 
-	mu      sync.Mutex
-	learned json.RawMessage // the list of tools that the next is about
-	named   map[string]bool // tools whose schemas name headers
+	mu        sync.Mutex
+	learned   json.RawMessage   // the list of tools that the next is about
+	named     map[string]bool   // tools whose schemas name headers
+	supportOf json.RawMessage   // likewise
+	support   map[string]string // execution.taskSupport, by tool
 }
 
 func newRelay(b *Bridge, profile string) *relay {

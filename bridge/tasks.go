@@ -268,8 +268,20 @@ func (r *relay) taskSupport(ctx context.Context, tool string) string {
 	if err != nil {
 		return ""
 	}
-	text, _ := l.listed()
-	var list struct {
+	list, ok := l.listed()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !ok || len(list) == 0 {
+		return ""
+	}
+	if len(r.supportOf) == 0 || &r.supportOf[0] != &list[0] {
+		r.supportOf, r.support = list, supportIn(list)
+	}
+	return r.support[tool]
+}
+
+func supportIn(list json.RawMessage) map[string]string {
+	var all struct {
 		Tools []struct {
 			Name      string `json:"name"`
 			Execution struct {
@@ -277,15 +289,15 @@ func (r *relay) taskSupport(ctx context.Context, tool string) string {
 			} `json:"execution"`
 		} `json:"tools"`
 	}
-	if json.Unmarshal(text, &list) != nil {
-		return ""
-	}
-	for _, t := range list.Tools {
-		if t.Name == tool {
-			return t.Execution.TaskSupport
+	support := make(map[string]string)
+	if json.Unmarshal(list, &all) == nil {
+		for _, t := range all.Tools {
+			if t.Execution.TaskSupport != "" {
+				support[t.Name] = t.Execution.TaskSupport
+			}
 		}
 	}
-	return ""
+	return support
 }
 
 func taskResult(value any) (mcp.Result, error) {
