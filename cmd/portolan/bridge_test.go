@@ -235,6 +235,54 @@ func TestBridgeStdio(t *testing.T) {
 	}
 }
 
+// B3: the bridge logs into a file that only the user may read, without secrets.
+func TestBridgeLogFile(t *testing.T) {
+	p := newProgram(t)
+	log := filepath.Join(t.TempDir(), "bridge.log")
+	cmd := p.command("--log-file", log, "--log-level", "debug")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("tcp", p.addr); err == nil {
+			c.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the bridge does not listen")
+		}
+	}
+	key := p.pair(t)
+	p.extend(t, key)
+	token, err := p.command("token").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		text, err := os.ReadFile(log)
+		if err == nil && bytes.Contains(text, []byte(`msg="a browser connected" profile=Work`)) {
+			if bytes.Contains(text, bytes.TrimSpace(token)) || bytes.Contains(text, key) {
+				t.Errorf("a secret is in the log:\n%s", text)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the log has %q, %v", text, err)
+		}
+	}
+	if info, err := os.Stat(log); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
 // TestBridgeEnds ends the bridge with a client, an extension and a stream open.
 func TestBridgeEnds(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
