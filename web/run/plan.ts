@@ -1,6 +1,7 @@
 import type { JSONSchema } from '../../wasm/js/shared/types.ts'
 import type { ModelMessage } from '../loop/types.ts'
-import { isEntry, type Source } from './results.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
+import type { Source } from './results.ts'
 
 /** What the model wants to search for. */
 export type Plan = Record<string, unknown>
@@ -60,7 +61,7 @@ export function read(said: string, schema: JSONSchema, sources: readonly Source[
   } catch {
     return { problem: 'It is no JSON.' }
   }
-  if (!isEntry(value)) return { problem: 'It is no JSON object.' }
+  if (!isObject(value)) return { problem: 'It is no JSON object.' }
   const { clarify = '', ...plan } = value
   if (typeof clarify !== 'string') return { problem: 'clarify is no text.' }
   const question = clarify.trim().slice(0, questionLength)

@@ -1,4 +1,5 @@
-import type { Snapshot, Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
+import type { Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
 import { address, oneLine } from './results.ts'
 import type { RunOptions, RunRoles } from './types.ts'
 
@@ -33,17 +34,11 @@ export interface Unhealthy {
 
 const searchNames = ({ search }: RunRoles): string[] => [search].flat()
 
+type Listed = Pick<ToolInfo, 'server' | 'tool' | 'name'> & Partial<Pick<ToolInfo, 'definition'>>
+
 /** The tools that there are, by server. A view has no servers, and its names tell them. */
-function listed({ registry, view }: RunOptions): { server: string; tool: string; name: string; info?: ToolInfo }[] {
-  if (registry) {
-    const { tools } = registry.getSnapshot()
-    return tools.filter(({ name }) => view?.has(name) ?? true).map((info) => ({
-      server: info.server,
-      tool: info.tool,
-      name: info.name,
-      info,
-    }))
-  }
+function listed({ registry, view }: RunOptions): readonly Listed[] {
+  if (registry) return registry.getSnapshot().tools.filter(({ name }) => view?.has(name) ?? true)
   return view!.getTools({ format: 'openai' }).map((t) => {
     const { name } = (t as Extract<Tool, { function: unknown }>).function
     const at = name.indexOf('__')
@@ -51,17 +46,20 @@ function listed({ registry, view }: RunOptions): { server: string; tool: string;
   })
 }
 
-function homeOf(health: Snapshot['servers'][string] | undefined): string | undefined {
+/** What a registry knows about a server. */
+const healthOf = ({ registry }: RunOptions, server: string | undefined) =>
+  server === undefined ? undefined : registry?.getSnapshot().servers[server]
+
+function homeOf(health: ReturnType<typeof healthOf>): string | undefined {
   const url = health?.config.url ?? ''
   return address(health?.serverInfo?.websiteUrl) ?? (URL.canParse(url) ? address(new URL(url).origin) : undefined)
 }
 
 /** The tools of the roles: all of the server that has the most of them. */
 function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
+  const { roles } = options
   const all = listed(options)
-  const wanted = [options.roles.list, ...searchNames(options.roles), options.roles.link].filter((name) =>
-    name !== undefined
-  )
+  const wanted = [roles.list, ...searchNames(roles), roles.link]
   const counts = new Map<string, number>()
   for (const { server, tool, name } of all) {
     if (wanted.includes(tool) || wanted.includes(name)) counts.set(server, (counts.get(server) ?? 0) + 1)
@@ -70,18 +68,19 @@ function rolesOf(options: RunOptions): { tools: RoleTools; server: string | unde
   const find = (role: string | undefined): RoleTool | undefined => {
     const found = all.find(({ name }) => name === role) ?? all.find((t) => t.tool === role && t.server === server)
     if (!found) return undefined
-    const { inputSchema, annotations } = found.info?.definition ?? {}
+    const { inputSchema, annotations } = found.definition ?? {}
     const parameters = inputSchema?.['properties']
     return {
       name: found.name,
-      parameters: parameters && typeof parameters === 'object' ? Object.keys(parameters) : undefined,
+      parameters: isObject(parameters) ? Object.keys(parameters) : undefined,
       readOnly: annotations?.['readOnlyHint'] === true,
     }
   }
-  const { roles } = options
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
-  const home = homeOf(server === undefined ? undefined : options.registry?.getSnapshot().servers[server])
-  return { tools: { list: find(roles.list), search, link: find(roles.link), home }, server }
+  return {
+    tools: { list: find(roles.list), search, link: find(roles.link), home: homeOf(healthOf(options, server)) },
+    server,
+  }
 }
 
 /** What keeps the run from beginning, in words. */
@@ -92,7 +91,7 @@ function problem(
 ): Unhealthy | undefined {
   const { roles, registry } = options
   const server = now ?? before // the tools of a server that fails leave the list
-  const health = server === undefined ? undefined : registry?.getSnapshot().servers[server]
+  const health = healthOf(options, server)
   if (
     server !== undefined && registry &&
     (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)
