@@ -15,16 +15,16 @@ export function linksOf(items: readonly RunItem[], url: string): Admit {
 
 const text = (words: string): Inline => ({ kind: 'text', text: words })
 const linkTo = (url: string, words: string): Inline => ({ kind: 'link', url, parts: [text(words)] })
-const paragraph = (...parts: Inline[]): Block => ({ kind: 'paragraph', parts })
+const paragraph = (part: Inline): Block => ({ kind: 'paragraph', lines: [[part]] })
 
 /** The results as a list of links. */
 const listOf = (items: readonly RunItem[]): Block[] =>
-  items.length ? [{ kind: 'list', items: items.map(({ title, url }) => [linkTo(url, title)]) }] : []
+  items.length ? [{ kind: 'list', lines: items.map(({ title, url }) => [linkTo(url, title)]) }] : []
 
 /** An answer of sections, with the address at its end. Sections without blocks are left out. */
 function printAnswer(sections: Record<string, Block[]>, url: string): string {
   const blocks = Object.entries(sections).flatMap(([name, blocks]): Block[] =>
-    blocks.length ? [{ kind: 'heading', parts: [text(name)] }, ...blocks] : []
+    blocks.length ? [{ kind: 'heading', lines: [[text(name)]] }, ...blocks] : []
   )
   return print(url ? [...blocks, paragraph(linkTo(url, url))] : blocks)
 }
@@ -56,16 +56,14 @@ export function answerOf(
   const summary: Block[] = [], cases: Block[] = [], notes: Block[] = []
   let section = summary
   for (const block of blocks) {
+    const words = wordsOf(block.lines.flat())
     if (block.kind !== 'heading') section.push(block)
-    else section = /summary/i.test(wordsOf(block.parts))
-        ? summary
-        : /key|cases/i.test(wordsOf(block.parts))
-        ? cases
-        : notes
+    else section = /summary/i.test(words) ? summary : /key|cases/i.test(words) ? cases : notes
   }
-  if (!summary.length) return undefined
+  const short = cut(summary)
+  if (!short.length) return undefined
   const markdown = printAnswer({
-    Summary: cut(summary),
+    Summary: short,
     'Key Cases': cases.some((block) => block.kind === 'list') ? cases : listOf(items.slice(0, 5)),
     Notes: notes.length ? notes : [paragraph(text('None.'))],
   }, url)
@@ -85,11 +83,6 @@ function cut(blocks: Block[]): Block[] {
     parts.flatMap((part) =>
       left ? 'text' in part ? { ...part, text: take(part.text) } : { ...part, parts: shorten(part.parts) } : []
     )
-  return blocks.flatMap((block) =>
-    !left
-      ? []
-      : block.kind === 'list'
-      ? { ...block, items: block.items.map(shorten).filter((item) => item.length) }
-      : { ...block, parts: shorten(block.parts) }
-  )
+  return blocks.map(({ kind, lines }) => ({ kind, lines: lines.map(shorten).filter((parts) => parts.length) }))
+    .filter(({ lines }) => lines.length)
 }

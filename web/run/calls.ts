@@ -48,21 +48,18 @@ export class Calls {
 
   /** Calls the first of the tools that the server knows. */
   async search(
-    tools: readonly RoleTool[],
+    [tool, ...others]: readonly RoleTool[],
     args: Record<string, unknown>,
     onProgress: (progress: ToolProgress) => void,
   ): Promise<ToolResult> {
-    for (const [i, tool] of tools.entries()) {
-      const isLast = i === tools.length - 1
-      try {
-        const result = await this.call(tool, args, onProgress)
-        if (isLast || !result.isError || !isUnknown(result.text)) return result
-      } catch (e) {
-        const { code, rpc, message } = e as RegistryError
-        if (isLast || !(code === 'unknown_tool' || (rpc && (rpc.code === -32601 || isUnknown(message))))) throw e
-      }
+    try {
+      const result = await this.call(tool!, args, onProgress)
+      if (!others.length || !result.isError || !isUnknown(result.text)) return result
+    } catch (e) {
+      const { code, rpc, message } = e as RegistryError
+      if (!others.length || !(code === 'unknown_tool' || (rpc && (rpc.code === -32601 || isUnknown(message))))) throw e
     }
-    throw new Error('there is no search tool')
+    return this.search(others, args, onProgress)
   }
 }
 

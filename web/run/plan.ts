@@ -65,8 +65,7 @@ export function read(said: string, schema: JSONSchema, sources: readonly Source[
   const { clarify = '', ...plan } = value
   if (typeof clarify !== 'string') return { problem: 'clarify is no text.' }
   const question = clarify.trim().slice(0, questionLength)
-  const problem = misfit(plan, schema) ??
-    (sources.length && Array.isArray(plan['databases']) ? unknownSource(plan['databases'], sources) : undefined)
+  const problem = misfit(plan, schema) ?? unknownSource(plan, sources)
   if (!problem) return { plan: fewer(plan, sources, most), ...(question && { question }) }
   // A question alone is an answer too.
   return question && !Object.keys(plan).length ? { question } : { problem }
@@ -74,11 +73,12 @@ export function read(said: string, schema: JSONSchema, sources: readonly Source[
 
 const sourceOf = (name: unknown, sources: readonly Source[]) => sources.find((source) => source.name === name)
 
-function unknownSource(names: unknown[], sources: readonly Source[]): string | undefined {
-  const unknown = names.find((name) => !sourceOf(name, sources))
-  return unknown === undefined
-    ? undefined
-    : `databases has ${JSON.stringify(unknown).slice(0, 200)}, which is not listed.`
+const quoted = (value: unknown) => JSON.stringify(value).slice(0, 200)
+
+function unknownSource({ databases }: Plan, sources: readonly Source[]): string | undefined {
+  if (!sources.length || !Array.isArray(databases)) return undefined
+  const unknown: unknown = databases.find((name) => !sourceOf(name, sources))
+  return unknown === undefined ? undefined : `databases has ${quoted(unknown)}, which is not listed.`
 }
 
 /** The plan with no more sources than allowed: each once, specific ones first. */
@@ -103,7 +103,7 @@ interface Schema {
 function misfit(plan: Plan, schema: Schema): string | undefined {
   const { properties = {}, required = [] } = schema
   const unknown = Object.keys(plan).find((name) => !Object.hasOwn(properties, name))
-  if (unknown !== undefined) return `It has the unknown member ${JSON.stringify(unknown).slice(0, 100)}.`
+  if (unknown !== undefined) return `It has the unknown member ${quoted(unknown)}.`
   const missing = required.find((name) => !Object.hasOwn(plan, name))
   if (missing !== undefined) return `It lacks ${missing}.`
   for (const [name, value] of Object.entries(plan)) {

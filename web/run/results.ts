@@ -42,10 +42,8 @@ const listIn = (value: unknown): unknown[] =>
 /** The sources that a tool lists: names, or objects with a code or a name. */
 export function sourcesOf(result: ToolResult): Source[] {
   const entries = listIn(valueOf(result)).slice(0, 1000).map((v) => isObject(v) ? v : { name: v })
-  const named = entries.flatMap((entry) => {
-    const name = first(entry, ['code', 'id', 'key', 'name'])
-    return name === undefined ? [] : [{ name: String(name), entry }]
-  }).filter(({ name }) => name.length <= 200 && name === oneLine(name, 200))
+  const named = entries.map((entry) => ({ name: String(first(entry, ['code', 'id', 'key', 'name']) ?? ''), entry }))
+    .filter(({ name }) => name && name === oneLine(name, 200))
   return named.map(({ name, entry }) => ({
     name,
     about: oneLine(first(entry, ['title', 'label', 'name', 'description']), 120),
@@ -104,10 +102,11 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
     const metadata = metadataOf(entry, [place, title])
     items.set(key, { title: oneLine(title, 300) || url, url, ...(metadata && { metadata }) })
   }
-  const said = isObject(value) ? first(value, ['total', 'totalCount', 'total_count', 'count']) : undefined
+  const members = isObject(value) ? value : {}
+  const said = first(members, ['total', 'totalCount', 'total_count', 'count'])
   // A total that counts only what was listed counts duplicates too.
   const total = typeof said === 'number' && said > listed ? Math.floor(said) : items.size
-  const url = isObject(value) ? address(first(value, ['searchUrl', 'search_url', ...addressNames])) : undefined
+  const url = address(first(members, ['searchUrl', 'search_url', ...addressNames]))
   return { items: [...items.values()], listed, total, ...(url && { url }) }
 }
 

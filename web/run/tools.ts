@@ -6,7 +6,7 @@ import type { RunOptions, RunRoles } from './types.ts'
 /** How long the servers of the roles may take until they are connected, in ms. */
 const patience = 2000
 
-const hint = 'Try again in a moment, or look at the servers in the settings.'
+const usualHint = 'Try again in a moment, or look at the servers in the settings.'
 
 /** A tool of a role. */
 export interface RoleTool {
@@ -31,6 +31,8 @@ export interface Unhealthy {
   detail: string
   hint: string
 }
+
+const unhealthy = (detail: string, hint = usualHint): Unhealthy => ({ detail, hint: oneLine(hint, 300) })
 
 const searchNames = ({ search }: RunRoles): string[] => [search].flat()
 
@@ -92,23 +94,17 @@ function problem(
   const { roles, registry } = options
   const server = now ?? before // the tools of a server that fails leave the list
   const health = healthOf(options, server)
-  if (
-    server !== undefined && registry &&
-    (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)
-  ) {
-    return {
-      detail: `The server ${server} ${health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'}.`,
-      hint: oneLine(health?.hint ?? hint, 300),
-    }
+  const isHealthy = health?.status === 'connected' && !health.suspended && !health.consecutiveFailures
+  if (registry && server !== undefined && !isHealthy) {
+    const what = health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'
+    return unhealthy(`The server ${server} ${what}.`, health?.hint)
   }
   const missing = (!tools.search.length && searchNames(roles).join(' or ')) ||
     (!tools.list && roles.list) || (!tools.link && roles.link)
   if (!missing) return undefined
   const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) => h.lastError)
-  return {
-    detail: `No connected server has the tool ${missing}.${failed ? ` The server ${failed[0]} has failed.` : ''}`,
-    hint: oneLine(failed?.[1].hint ?? hint, 300),
-  }
+  const why = failed ? ` The server ${failed[0]} has failed.` : ''
+  return unhealthy(`No connected server has the tool ${missing}.${why}`, failed?.[1].hint)
 }
 
 /**
@@ -123,7 +119,7 @@ export async function healthyTools(options: RunOptions, signal: AbortSignal): Pr
     const over = AbortSignal.any([signal, late])
     await registry.discover(server === undefined ? undefined : [server], { signal: over }).catch(() => {})
     signal.throwIfAborted()
-    if (late.aborted) return { detail: `The server ${server ?? ''} did not answer in 2 s.`, hint }
+    if (late.aborted) return unhealthy(`The server ${server ?? ''} did not answer in 2 s.`)
   }
   const now = rolesOf(options)
   return problem(options, now, server) ?? now.tools
