@@ -1,4 +1,4 @@
-import { parse, print, wordsOf, type Admit, type Block, type Inline } from './markdown.ts'
+import { parse, plain, print, wordsOf, type Admit, type Block, type Inline } from './markdown.ts'
 import { normalised } from './results.ts'
 import type { RunItem } from './types.ts'
 
@@ -13,8 +13,7 @@ export function linksOf(items: readonly RunItem[], url: string): Admit {
   return (place) => known.get(normalised(place))
 }
 
-const text = (words: string): Inline => ({ kind: 'text', text: words })
-const linkTo = (url: string, words: string): Inline => ({ kind: 'link', url, parts: [text(words)] })
+const linkTo = (url: string, words: string): Inline => ({ kind: 'link', url, parts: [plain(words)] })
 const paragraph = (part: Inline): Block => ({ kind: 'paragraph', lines: [[part]] })
 
 /** The results as a list of links. */
@@ -24,14 +23,14 @@ const listOf = (items: readonly RunItem[]): Block[] =>
 /** An answer of sections, with the address at its end. Sections without blocks are left out. */
 function printAnswer(sections: Record<string, Block[]>, url: string): string {
   const blocks = Object.entries(sections).flatMap(([name, blocks]): Block[] =>
-    blocks.length ? [{ kind: 'heading', lines: [[text(name)]] }, ...blocks] : []
+    blocks.length ? [{ kind: 'heading', lines: [[plain(name)]] }, ...blocks] : []
   )
   return print(url ? [...blocks, paragraph(linkTo(url, url))] : blocks)
 }
 
 /** The answer without a model: the results, and why there is no summary. */
 export const listAnswer = (items: readonly RunItem[], url: string, why: string): string =>
-  printAnswer({ Summary: [paragraph(text(why))], 'Key Cases': listOf(items) }, url)
+  printAnswer({ Summary: [paragraph(plain(why))], 'Key Cases': listOf(items) }, url)
 
 /** The model's text as an answer; undefined if it has no summary. */
 export function answerOf(
@@ -65,7 +64,7 @@ export function answerOf(
   const markdown = printAnswer({
     Summary: short,
     'Key Cases': cases.some((block) => block.kind === 'list') ? cases : listOf(items.slice(0, 5)),
-    Notes: notes.length ? notes : [paragraph(text('None.'))],
+    Notes: notes.length ? notes : [paragraph(plain('None.'))],
   }, url)
   return { markdown, removed }
 }

@@ -31,6 +31,9 @@ const inline = new RegExp(
   'giu',
 )
 
+/** A part that is only text. */
+export const plain = (text: string): Inline => ({ kind: 'text', text })
+
 /** Parts of a line. Raw HTML is dropped. A link that is not admitted leaves its words. */
 export function inlines(text: string, admit: Admit): Inline[] {
   const parts: Inline[] = []
@@ -41,11 +44,11 @@ export function inlines(text: string, admit: Admit): Inline[] {
   }
   let at = 0
   for (const match of text.matchAll(inline)) {
-    if (match.index > at) put({ kind: 'text', text: text.slice(at, match.index) })
+    if (match.index > at) put(plain(text.slice(at, match.index)))
     at = match.index + match[0].length
     const { escaped, label = '', target, auto, code, strong, em, bare, mail } = match.groups!
     const place = target ?? auto ?? bare
-    if (escaped !== undefined) put({ kind: 'text', text: escaped })
+    if (escaped !== undefined) put(plain(escaped))
     else if (code !== undefined) put({ kind: 'code', text: code })
     else if (strong !== undefined) put({ kind: 'strong', parts: inlines(strong, admit) })
     else if (em !== undefined) put({ kind: 'em', parts: inlines(em, admit) })
@@ -54,11 +57,11 @@ export function inlines(text: string, admit: Admit): Inline[] {
       const url = admit(place)
       // Words of a link have no links.
       const words = inlines(label, () => undefined)
-      if (url) put({ kind: 'link', url, parts: words.length ? words : [{ kind: 'text', text: url }] })
+      if (url) put({ kind: 'link', url, parts: words.length ? words : [plain(url)] })
       else words.forEach(put)
     }
   }
-  if (at < text.length) put({ kind: 'text', text: text.slice(at) })
+  if (at < text.length) put(plain(text.slice(at)))
   return parts
 }
 

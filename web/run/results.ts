@@ -22,15 +22,17 @@ export const oneLine = (text: unknown, max: number): string => {
   return s.length > max ? `${s.slice(0, max - 1)}…` : s
 }
 
-/** The answer of a tool as a value: its structured content, or its text as JSON. */
-function valueOf({ structuredContent, text }: ToolResult): unknown {
-  if (structuredContent !== undefined) return structuredContent
+/** The value of a JSON text; undefined if it is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
 }
+
+/** The answer of a tool as a value: its structured content, or its text as JSON. */
+const valueOf = ({ structuredContent, text }: ToolResult): unknown => structuredContent ?? jsonOf(text)
 
 const first = (entry: JsonObject, names: string[]): unknown =>
   names.map((name) => entry[name]).find((v) => (typeof v === 'string' && v) || typeof v === 'number')
@@ -87,7 +89,7 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
   const value = valueOf(result)
   const links = result.content.filter((block) => block.type === 'resource_link') as object[]
   const written = [...(value === undefined ? result.text : '').matchAll(/\[([^[\]]+)\]\(([^\s()]+)\)/g)]
-    .slice(0, most).map(([, title, url]) => ({ title, url }))
+    .map(([, title, url]) => ({ title, url }))
   const entries = [...listIn(value), ...links, ...written].filter(isObject).slice(0, most)
   const items = new Map<string, RunItem>()
   let listed = 0

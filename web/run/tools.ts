@@ -1,5 +1,6 @@
 import { isObject } from '../../wasm/js/shared/object.ts'
 import type { Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { fail } from './failed.ts'
 import { address, oneLine } from './results.ts'
 import type { RunOptions, RunRoles } from './types.ts'
 
@@ -11,8 +12,8 @@ const usualHint = 'Try again in a moment, or look at the servers in the settings
 /** A tool of a role. */
 export interface RoleTool {
   name: string
-  /** The names of its parameters; undefined if the schema does not name them. */
-  parameters: string[] | undefined
+  /** The names of its parameters; none if the schema does not name them. */
+  parameters: string[]
   /** It claims that it changes nothing. */
   readOnly: boolean
 }
@@ -22,17 +23,14 @@ export interface RoleTools {
   list: RoleTool | undefined
   search: RoleTool[]
   link: RoleTool | undefined
+  /** The server that has most of them. */
+  server: string | undefined
   /** The address of the server for people, or the origin of its endpoint. */
   home: string | undefined
 }
 
-/** Why the servers cannot be used. */
-export interface Unhealthy {
-  detail: string
-  hint: string
-}
-
-const unhealthy = (detail: string, hint = usualHint): Unhealthy => ({ detail, hint: oneLine(hint, 300) })
+const unhealthy = (detail: string, hint = usualHint): never =>
+  fail({ code: 'unhealthy', detail, hint: oneLine(hint, 300) })
 
 const searchNames = ({ search }: RunRoles): string[] => [search].flat()
 
@@ -58,7 +56,7 @@ function homeOf(health: ReturnType<typeof healthOf>): string | undefined {
 }
 
 /** The tools of the roles: all of the server that has the most of them. */
-function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
+function rolesOf(options: RunOptions): RoleTools {
   const { roles } = options
   const all = listed(options)
   const wanted = [roles.list, ...searchNames(roles), roles.link]
@@ -74,53 +72,47 @@ function rolesOf(options: RunOptions): { tools: RoleTools; server: string | unde
     const parameters = inputSchema?.['properties']
     return {
       name: found.name,
-      parameters: isObject(parameters) ? Object.keys(parameters) : undefined,
+      parameters: isObject(parameters) ? Object.keys(parameters) : [],
       readOnly: annotations?.['readOnlyHint'] === true,
     }
   }
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
-  return {
-    tools: { list: find(roles.list), search, link: find(roles.link), home: homeOf(healthOf(options, server)) },
-    server,
-  }
+  const home = homeOf(healthOf(options, server))
+  return { list: find(roles.list), search, link: find(roles.link), server, home }
 }
 
-/** What keeps the run from beginning, in words. */
-function problem(
-  options: RunOptions,
-  { tools, server: now }: ReturnType<typeof rolesOf>,
-  before: string | undefined,
-): Unhealthy | undefined {
+/** Fails if something keeps the run from beginning. */
+function check(options: RunOptions, tools: RoleTools, server: string | undefined): void {
   const { roles, registry } = options
-  const server = now ?? before // the tools of a server that fails leave the list
   const health = healthOf(options, server)
   const isHealthy = health?.status === 'connected' && !health.suspended && !health.consecutiveFailures
   if (registry && server !== undefined && !isHealthy) {
     const what = health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'
-    return unhealthy(`The server ${server} ${what}.`, health?.hint)
+    unhealthy(`The server ${server} ${what}.`, health?.hint)
   }
   const missing = (!tools.search.length && searchNames(roles).join(' or ')) ||
     (!tools.list && roles.list) || (!tools.link && roles.link)
-  if (!missing) return undefined
+  if (!missing) return
   const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) => h.lastError)
   const why = failed ? ` The server ${failed[0]} has failed.` : ''
-  return unhealthy(`No connected server has the tool ${missing}.${why}`, failed?.[1].hint)
+  unhealthy(`No connected server has the tool ${missing}.${why}`, failed?.[1].hint)
 }
 
 /**
  * The tools of the roles, once their server has shown that it answers: it is asked for its tools. That takes at most
  * 2 s. A view alone tells of health by its tools, because those of suspended servers leave its list.
  */
-export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools | Unhealthy> {
+export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools> {
   const { registry } = options
-  const { server } = rolesOf(options)
+  const before = rolesOf(options).server
   if (registry) {
     const late = AbortSignal.timeout(patience)
     const over = AbortSignal.any([signal, late])
-    await registry.discover(server === undefined ? undefined : [server], { signal: over }).catch(() => {})
+    await registry.discover(before === undefined ? undefined : [before], { signal: over }).catch(() => {})
     signal.throwIfAborted()
-    if (late.aborted) return unhealthy(`The server ${server ?? ''} did not answer in 2 s.`)
+    if (late.aborted) unhealthy(`The server ${before ?? ''} did not answer in 2 s.`)
   }
-  const now = rolesOf(options)
-  return problem(options, now, server) ?? now.tools
+  const tools = rolesOf(options)
+  check(options, tools, tools.server ?? before) // the tools of a server that fails leave the list
+  return tools
 }
