@@ -32,7 +32,7 @@ const done = async ({ page, faults }: PanelPage) => {
   await page.close()
 }
 
-test('from nothing to tools in one click', async () => {
+test('W14: from nothing to tools in one click', async () => {
   const p = await openPanel(browser, site)
   await p.panel.getByText('No servers yet').waitFor()
   await p.panel.getByRole('button', { name: 'Add the built-in demo' }).click()
@@ -42,7 +42,7 @@ test('from nothing to tools in one click', async () => {
   await done(p)
 })
 
-test('an address is read, named, previewed and added with Enter', async () => {
+test('W14: an address is read, named, previewed and added with Enter', async () => {
   const p = await openPanel(browser, site)
   await box(p).fill(steered.url)
   await p.panel.getByText('Read as a URL').waitFor()
@@ -122,7 +122,7 @@ test('local processes are explained, and what is wrong with a configuration is s
   await done(p)
 })
 
-test('a removed server comes back whole, or is gone', async () => {
+test('W14: a removed server comes back whole, or is gone', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, headers: { 'X-Key': canary } } } })
   await menu(p, 'steered', 'Remove')
   await p.panel.getByText('steered was removed.').waitFor()
@@ -140,7 +140,7 @@ test('a removed server comes back whole, or is gone', async () => {
   await done(p)
 })
 
-test('header values can be written, kept, replaced and never read', async () => {
+test('W14: header values can be written, kept, replaced and never read', async () => {
   const p = await openPanel(browser, site, {
     servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
   })
@@ -273,7 +273,7 @@ test('search finds tools by name and by description, and filters them by what is
   await done(p)
 })
 
-test('each fault has a name, a cause and one button', async () => {
+test('W14: each fault has a name, a cause and one button', async () => {
   const p = await openPanel(browser, site, { servers: port.servers })
   await cardOf(p, 'locked').getByText('Sign-in needed').waitFor()
   await cardOf(p, 'locked').getByRole('button', { name: 'Add credentials' }).click()
@@ -287,7 +287,7 @@ test('each fault has a name, a cause and one button', async () => {
   await done(p)
 })
 
-test('a server without CORS is found out and reached through the proxy', async (t) => {
+test('W14: a server without CORS is found out and reached through the proxy', async (t) => {
   const hidden = await sdkServer([], { cors: false })
   const proxy = await startProxy(site.url)
   t.after(() => Promise.all([proxy.stop(), hidden.close()]))

@@ -93,7 +93,7 @@ const server = () =>
     },
   })
 
-test('hostile texts are shown, and do nothing', async (t) => {
+test('W17: hostile texts are shown, and do nothing', async (t) => {
   const s = await server()
   t.after(() => s.close())
   const { page, panel, faults } = await openPanel(browser, site, {

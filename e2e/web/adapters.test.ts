@@ -335,7 +335,7 @@ for (const [name, ask] of Object.entries(asks)) {
     assert.equal(fine, 'two')
   })
 
-  test(`${name}: a long list is searched, and what is found is called`, async () => {
+  test(`P46: ${name}: a long list is searched, and what is found is called`, async () => {
     assert.equal(await ask(view, 'Find', { filter: { deferred: { keep: ['hang'], budgetTokens: 1 } } }), '42')
     const { tools } = api.last()
     assert.ok(tools.includes('hang') && tools.includes('portolan_search_tools'))
@@ -401,7 +401,7 @@ test('the agents of OpenAI give their model images and documents', async () => {
 })
 
 for (const name of ['anthropic', 'a loop on Messages']) {
-  test(`${name}: results have images and documents, and failures are marked`, async () => {
+  test(`P19: ${name}: results have images and documents, and failures are marked`, async () => {
     await asks[name]!(view, 'Look')
     const [{ tool_use_id, ...block }] = api.last().answers as [Anthropic.ToolResultBlockParam]
     assert.match(tool_use_id, /^call_/)

@@ -104,7 +104,7 @@ test('P52: an app is shown, hears of the call, and calls back', async (t) => {
   assert.equal(page.frames().length, 1)
 })
 
-test('without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
+test('P52: without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
   const page = await open(t, { apps: 'off' })
   await page.evaluate(() => window.registry.discover())
   assert.equal(apps.capabilities['extensions'], undefined)
@@ -197,7 +197,7 @@ async function hostile(t: TestContext): Promise<Page> {
 }
 
 for (const { name, want, card, meta } of cases) {
-  test(`hostile: ${name}`, async (t) => {
+  test(`P52: hostile: ${name}`, async (t) => {
     const page = await hostile(t)
     const shown = page.evaluate((name) => window.showApp(name), name)
     if (meta && 'permissions' in meta) {
@@ -226,7 +226,7 @@ for (const { name, want, card, meta } of cases) {
 }
 
 for (const { name, script, most, last, refused } of sandboxCases) {
-  test(`hostile, at the sandbox page: ${name}`, async (t) => {
+  test(`P52: hostile, at the sandbox page: ${name}`, async (t) => {
     const page = await open(t)
     const { heard, seconds } = await page.evaluate(
       ([sandbox, script]) =>
@@ -263,14 +263,14 @@ for (const { name, script, most, last, refused } of sandboxCases) {
   })
 }
 
-test('an app reaches what it declares', async (t) => {
+test('P52: an app reaches what it declares', async (t) => {
   const page = await open(t)
   await page.evaluate(() => window.showApp('declares'))
   assert.equal(await apps.reported('declares'), 200)
   assert.deepEqual(leaks, ['GET /'])
 })
 
-test('an app has a feature that the person allows', async (t) => {
+test('P52: an app has a feature that the person allows', async (t) => {
   const page = await open(t)
   const shown = page.evaluate(() => window.showApp('asks_camera'))
   const allow = page.getByRole('button', { name: 'Allow', exact: true })
@@ -281,7 +281,7 @@ test('an app has a feature that the person allows', async (t) => {
   assert.equal(await apps.reported('asks_camera'), true)
 })
 
-test('a link opens only by a click that was meant', async (t) => {
+test('P52: a link opens only by a click that was meant', async (t) => {
   const page = await open(t)
   await page.context().route('https://pilot.example/**', (route) => route.fulfill({ body: 'booked' }))
   await page.evaluate(() => window.showApp('links'))
@@ -312,7 +312,7 @@ test('P52: a changed app waits for the person', async (t) => {
   assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')
 })
 
-test('without a page on another origin there is a card', async (t) => {
+test('P52: without a page on another origin there is a card', async (t) => {
   const page = await open(t)
   for (const [sandbox, why] of [['', 'no_sandbox'], [site.url, 'bad_sandbox'], ['data:text/html,x', 'bad_sandbox']]) {
     const state = await page.evaluate((sandbox) => window.showApp('friendly', { sandbox }), sandbox!)
@@ -321,7 +321,7 @@ test('without a page on another origin there is a card', async (t) => {
   assert.deepEqual(await violations(page, { whole: true }), [])
 })
 
-test('an app that ignores its end is removed, and is heard no more', async (t) => {
+test('P52: an app that ignores its end is removed, and is heard no more', async (t) => {
   const page = await open(t)
   await page.evaluate(() => window.showApp('ticks'))
   await apps.reported('ticks')
@@ -335,7 +335,7 @@ test('an app that ignores its end is removed, and is heard no more', async (t) =
   assert.equal(page.frames().length, 1)
 })
 
-test('it fits, light and dark, in Arabic too, and axe finds nothing', async (t) => {
+test('P52: it fits, light and dark, in Arabic too, and axe finds nothing', async (t) => {
   for (const width of [380, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await open(t, {}, { viewport: { width, height: 700 }, colorScheme })
@@ -356,7 +356,7 @@ test('it fits, light and dark, in Arabic too, and axe finds nothing', async (t) 
   await page.getByRole('button', { name: 'ملء الشاشة' }).waitFor()
 })
 
-test('Firefox shows an app, and keeps it in its place', async (t) => {
+test('P52: Firefox shows an app, and keeps it in its place', async (t) => {
   const firefox = await launchFirefox()
   t.after(() => firefox.close())
   apps.reports.clear()

@@ -95,7 +95,7 @@ test('P57: activities and cassettes have no text that looks like a secret', asyn
   await r.close()
 })
 
-test('without the option nothing is looked for', async () => {
+test('P57: without the option nothing is looked for', async () => {
   const r = await open({})
   assert.match(await r.dispatch('other__raw', { note: secret }), /sesame/)
   assert.equal((await r.call('other__leak', {})).flags, undefined)

@@ -290,7 +290,7 @@ test('P19: the AI SDK runs the tools of a registry', async () => {
   await strict.close()
 })
 
-test('schemas are what jsonSchema of the AI SDK makes', async () => {
+test('P19: schemas are what jsonSchema of the AI SDK makes', async () => {
   const tools = registry.getTools({ format: 'ai-sdk', include: ['demo__add'] })
   assert.deepEqual(Object.keys(tools), ['demo__add'])
   const { description, inputSchema } = tools['demo__add']!
@@ -308,7 +308,7 @@ test('schemas are what jsonSchema of the AI SDK makes', async () => {
   })
 })
 
-test('a registry across a port has the same messages and tools', async () => {
+test('P19: a registry across a port has the same messages and tools', async () => {
   const { port1, port2 } = new MessageChannel()
   const stop = serveRegistry(registry, portChannel(port1 as unknown as PortLike))
   const remote = await connectRegistry(portChannel(port2 as unknown as PortLike))
@@ -336,7 +336,7 @@ test('a registry across a port has the same messages and tools', async () => {
   port1.close()
 })
 
-test('a cut result keeps its handle beside its pictures', async () => {
+test('P19: a cut result keeps its handle beside its pictures', async () => {
   const short = await open({ limits: { resultBytes: 100 } })
   const result = await short.call('demo__echo', { text: 'x'.repeat(1000) })
   const { content } = await short.call('demo__picture', {})
@@ -507,7 +507,7 @@ async function shrink({ gif }: { gif: string }) {
   return answer
 }
 
-test('a browser makes large images smaller', async () => {
+test('P19: a browser makes large images smaller', async () => {
   const page = await openPage(browser, site.url)
   const made = await page.evaluate(shrink, { gif })
   assert.ok(made.given > 5 << 20, `the image has ${made.given} bytes`)

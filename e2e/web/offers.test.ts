@@ -129,7 +129,7 @@ function check(used: Awaited<ReturnType<typeof useAll>>): void {
 }
 
 for (const server of ['everything', 'everything-sse']) {
-  test(`${server}: resources, prompts and completion, from Node`, async () => {
+  test(`W16: ${server}: resources, prompts and completion, from Node`, async () => {
     const registry = await createRegistry({ storage: 'memory', servers: { s: { url: urls[server]! } } })
     await registry.discover()
     check(await useAll(registry))
@@ -150,7 +150,7 @@ test('the same through connectRegistry', async () => {
   await registry.close()
 })
 
-test('a model lists and reads what servers offer, and no more', async () => {
+test('W16: a model lists and reads what servers offer, and no more', async () => {
   const asked: string[] = []
   let answer: 'once' | 'always' | 'deny' = 'once'
   const registry = await createRegistry({

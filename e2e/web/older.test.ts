@@ -80,7 +80,7 @@ function check(used: Awaited<ReturnType<typeof useOlder>>): void {
   assert.equal(used.wrong, 'invalid_config')
 }
 
-test('server-everything samples and lists roots, from Node', async () => {
+test('W16: server-everything samples and lists roots, from Node', async () => {
   check(await useOlder(createRegistry as never, { servers: { s: { url: everything } } }))
 })
 

@@ -70,7 +70,7 @@ test('W6: a project has its own servers beside the user’s, and wins a name', a
   await third.close()
 })
 
-test('W6: enabled and tools of the user’s servers may differ in a project', async () => {
+test('W6, W16: enabled and tools of the user’s servers may differ in a project', async () => {
   const { storage } = memory()
   const charts = await open(storage, 'charts')
   await charts.addServer('s', { url: server.url, timeoutMs: 9000 })

@@ -45,7 +45,7 @@ async function tried(page: Page, template: string, config: Record<string, unknow
 
 const blocked = /CORS policy|Failed to load resource|ERR_/
 
-test('a server without CORS works through the proxy, and not without', async () => {
+test('W12: a server without CORS works through the proxy, and not without', async () => {
   const page = await openPage(browser, site.url, blocked)
   const through = await tried(page, proxy.template, {
     url: plain.url,
@@ -55,11 +55,12 @@ test('a server without CORS works through the proxy, and not without', async () 
   assert.equal(through.status, 'connected', JSON.stringify(through))
   assert.match(through.text, /"ahoy"/)
   assert.ok(plain.headers.some((h) => h.authorization === 'Bearer x'))
+  assert.ok(plain.headers.every((h) => h.origin === undefined), 'the proxy sends no Origin')
   const direct = await tried(page, proxy.template, { url: plain.url })
   assert.deepEqual([direct.status, direct.code], ['error', 'network'])
 })
 
-test("proxy: 'auto' finds out that the proxy is needed, unless a secret would go along", async () => {
+test("W12: proxy: 'auto' finds out that the proxy is needed, unless a secret would go along", async () => {
   const page = await openPage(browser, site.url, blocked)
   const found = await tried(page, proxy.template, { url: plain.url, proxy: 'auto' })
   assert.equal(found.status, 'connected', JSON.stringify(found))
@@ -78,7 +79,7 @@ test("proxy: 'auto' finds out that the proxy is needed, unless a secret would go
   assert.ok(plain.headers.every((h) => h.authorization === undefined), 'the secret went through')
 })
 
-test("proxy: 'auto' says what is wrong with a server that nothing reaches", async () => {
+test("W12: proxy: 'auto' says what is wrong with a server that nothing reaches", async () => {
   const gone = await listen(() => {})
   await gone.close()
   const page = await openPage(browser, site.url, blocked)
@@ -87,7 +88,7 @@ test("proxy: 'auto' says what is wrong with a server that nothing reaches", asyn
   assert.match(`${down.error}`, /nothing listens there \(down\)/)
 })
 
-test("a refusal of the proxy is the proxy's, with its hint", async () => {
+test("W12: a refusal of the proxy is the proxy's, with its hint", async () => {
   const elsewhere = await startProxy(site.url, '--host', 'mcp.example.com')
   try {
     const page = await openPage(browser, site.url, blocked)

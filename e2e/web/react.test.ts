@@ -87,7 +87,7 @@ for (const [library, alias] of Object.entries(libraries))
       await Promise.all([browser.close(), site.close()])
     })
 
-    test('a component renders when what it selects has changed', async () => {
+    test('W15: a component renders when what it selects has changed', async () => {
       const { first, afterCall, afterSwitch } = await run('renders') as Record<string, Record<string, number>>
       assert.deepEqual(first, { names: 1, inline: 1, status: 1, latency: 1, whole: 1 })
       for (const same of ['names', 'inline', 'status']) assert.equal(afterCall![same], 1, same)
@@ -99,7 +99,7 @@ for (const [library, alias] of Object.entries(libraries))
     // Preact subscribes after painting: what has changed until then shows a frame late.
     test('nothing tears', async () => assert.deepEqual(await page.evaluate(`tearing(${library === 'react'})`), []))
 
-    test('a registry lives as long as its component, also in StrictMode', async () => {
+    test('W15: a registry lives as long as its component, also in StrictMode', async () => {
       const { seen, early, ...rest } = await run('lifetime') as { seen: string[]; early: string }
       assert.deepEqual(rest, {
         text: 'hello',

@@ -104,7 +104,7 @@ export async function sdkServer(
     if (card && req.url === '/.well-known/mcp/server-card.json')
       return void res.writeHead(200, { 'content-type': 'application/mcp-server-card+json' }).end(JSON.stringify(card))
     await before()
-    headers.push({ authorization: req.headers.authorization })
+    headers.push({ authorization: req.headers.authorization, origin: req.headers.origin })
     const chunks: Buffer[] = []
     for await (const c of req) chunks.push(c as Buffer)
     const body = Buffer.concat(chunks).toString()

@@ -88,7 +88,7 @@ const run = (page: Page, registry = 'r') =>
   page.evaluate(`(${searchAll})(${registry}, ${JSON.stringify(queries)})`) as Promise<SearchHit[][]>
 
 for (const mode of ['worker', 'main', 'shared']) {
-  test(`mode ${mode} gives the same hits, and so does a connected registry`, async () => {
+  test(`P46: mode ${mode} gives the same hits, and so does a connected registry`, async () => {
     const page = await tab(mode)
     const want = await expected()
     assert.equal(await page.evaluate('r.mode'), mode)
@@ -125,7 +125,7 @@ test('P46: only tools that models may call now are found', async () => {
   await registry.close()
 })
 
-test('held tools are not found', async () => {
+test('P46: held tools are not found', async () => {
   const registry = await createRegistry({
     storage: 'memory',
     servers: { disk: { url: files.url, trust: 'ask-always' } },
@@ -138,7 +138,7 @@ test('held tools are not found', async () => {
   await registry.close()
 })
 
-test('a host that was started again gets the tools again', async () => {
+test('P46: a host that was started again gets the tools again', async () => {
   const { r, crash } = await crashing({ servers: servers() })
   await r.discover()
   const before = await searchAll(r, queries)
@@ -167,7 +167,7 @@ test('a host that was started again gets the tools again', async () => {
   await page.close()
 })
 
-test('several searches at once, and one that is cancelled', async () => {
+test('P46: several searches at once, and one that is cancelled', async () => {
   const registry = await createRegistry({ storage: 'memory', servers: servers() })
   await registry.discover()
   const ends = new AbortController()
@@ -180,7 +180,7 @@ test('several searches at once, and one that is cancelled', async () => {
   await assert.rejects(registry.search('file'), (e: RegistryError) => e.code === 'closed')
 })
 
-test('wrong queries and options are refused', async () => {
+test('P46: wrong queries and options are refused', async () => {
   const registry = await createRegistry({ storage: 'memory', servers: { disk: { url: files.url } } })
   const refused = (query: unknown, options: unknown, code: string) =>
     assert.rejects(registry.search(query as string, options as never), (e: RegistryError) => e.code === code)
@@ -193,7 +193,7 @@ test('wrong queries and options are refused', async () => {
   await registry.close()
 })
 
-test('tools of a registry that is connected stay searchable while they change', async () => {
+test('P46: tools of a registry that is connected stay searchable while they change', async () => {
   const registry = await createRegistry({ storage: 'memory', servers: servers() })
   await registry.discover()
   const { port1, port2 } = new MessageChannel()
@@ -208,7 +208,7 @@ test('tools of a registry that is connected stay searchable while they change', 
   await registry.close()
 })
 
-test('a part that is not served fails the search by name', async () => {
+test('P46: a part that is not served fails the search by name', async () => {
   const page = await openPage(browser, site.url, /Failed to load resource/)
   await page.context().route('**/search.js', (route) => route.fulfill({ status: 404, body: '' }))
   const faults = await page.evaluate(`(async () => {

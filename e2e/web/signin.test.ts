@@ -153,7 +153,7 @@ test('a window that is closed, or asked for again, ends the sign-in; the next on
   assert.equal(await echo(page), '{"a":1}')
 })
 
-test('where popups are blocked the page goes itself, and the next one completes', async () => {
+test('W16: where popups are blocked the page goes itself, and the next one completes', async () => {
   const page = await open()
   await discover(page)
   await page.evaluate(() => {
@@ -176,7 +176,7 @@ test('where popups are blocked the page goes itself, and the next one completes'
   for (const token of [...server.given, 'secret-code']) assert.ok(!seen.includes(token), `${token} can be read`)
 })
 
-test('who turns back from a redirect can sign in again', async () => {
+test('W16: who turns back from a redirect can sign in again', async () => {
   const page = await open()
   await discover(page)
   const home = page.url()

@@ -56,7 +56,7 @@ const echo: LocalTool = {
   run: (args) => `heard ${args['text']}`,
 }
 
-test('a view offers what its filters say, in every format, and nothing else', async () => {
+test('W16: a view offers what its filters say, in every format, and nothing else', async () => {
   const view = registry.view({ servers: ['ship'], exclude: ['ship__wait', 'ship__steps', 'ship__raw'] })
   const want = ['ship__ask', 'ship__drop_anchor', 'ship__read_tide']
   assert.deepEqual(names(view).sort(), want)
@@ -300,7 +300,7 @@ test('a connected page has the functions of the other page, and its own', async 
   await r.close()
 })
 
-test('a long list is deferred: search and call stand in for it', async () => {
+test('P46: a long list is deferred: search and call stand in for it', async () => {
   const options = { deferred: { keep: ['demo__add'], budgetTokens: 60 } }
   const r = await open()
   assert.deepEqual(r.getTools({ deferred: true }), r.getTools(), 'a short list stays')
@@ -368,7 +368,7 @@ test('a registry with functions only needs no module', async () => {
   await r.close()
 })
 
-test('approvals of deferred calls show the real tool', async () => {
+test('P46: approvals of deferred calls show the real tool', async () => {
   const asked: string[] = []
   const r = await open({ servers: { ship: { url: server.url } }, onApprove: ({ name }) => (asked.push(name), 'once') })
   await r.dispatch('portolan_call_tool', { name: 'ship__read_tide', arguments: {} })

@@ -73,7 +73,7 @@ var scriptRules = []scriptRule{
 		reason: "a menu for the fields of pages, made of parts of the panel",
 	},
 	{
-		room: "web/apps", may: []string{"web/ui", "web/panel", published},
+		room: "web/apps", may: []string{"web/ui", "web/panel", published, "wasm/js/shared/object.ts"},
 		reason: "an element of pages, with the words of the panel",
 	},
 	{room: "web/pairing", reason: "a browser's side of the handshake with the bridge or the gateway"},
@@ -83,7 +83,7 @@ var scriptRules = []scriptRule{
 		reason: "gives tools to libraries of model providers; its files import nothing of the package at run time",
 	},
 	{
-		room: "web/run", may: []string{"web/loop", published, entry},
+		room: "web/run", may: []string{"web/loop", published, entry, "wasm/js/shared/object.ts"},
 		reason: "uses the package as an app does, also where there is no page",
 	},
 	{

@@ -244,6 +244,11 @@ await Promise.all([
 ])
 const scripts = globSync(`${out}/{*,panel/*,locales/*}.js`)
 await Promise.all(scripts.map(async (file) => {
-  const { code } = await minify(await readFile(file, 'utf8'), { module: true, ecma: 2022, format: { comments: false } })
+  const { code } = await minify(await readFile(file, 'utf8'), {
+    module: true,
+    ecma: 2022,
+    compress: { passes: 2 },
+    format: { comments: false },
+  })
   await writeFile(file, `${code}\n`)
 }))

@@ -9,6 +9,9 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
+/** A text about the app, which screen readers say. */
+export const status = (text: string): HTMLElement => make('p', { className: 'why', role: 'status' }, text)
+
 export const button = (label: string, onclick: () => void, className = ''): HTMLButtonElement =>
   make('button', { type: 'button', className, onclick }, label)
 

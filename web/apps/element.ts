@@ -1,9 +1,10 @@
 import { appWords, type AppKey } from '../panel/app-words.ts'
 import { clean, line } from '../ui/text.ts'
-import { directionOf, wordsFrom, type Messages, type Words } from '../ui/translations.ts'
+import { directionOf, sayFrom, type Messages, type Say } from '../ui/translations.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
 import type { ContentBlock, Registry, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
-import { button, isMeant, make } from './dom.ts'
-import { AppFrame, Refusal, type Host } from './frame.ts'
+import { button, isMeant, make, status } from './dom.ts'
+import { AppFrame, invalidParams, Refusal, type Host } from './frame.ts'
 import { askLink } from './link.ts'
 import { AppFault, load, toolOf, uriOf, type App, type Fault } from './load.ts'
 import type { Feature } from './policy.ts'
@@ -19,6 +20,11 @@ const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** The tallest inline app, in px. */
 const tallest = 2000
+
+const prefersDark = '(prefers-color-scheme: dark)'
+
+/** Why an app is not there, where another try may help. */
+const mayPass: types.AppState['why'][] = ['unreadable', 'silent', 'flood', 'left', 'closed']
 
 /** Properties without an attribute. Setting one plans an update. */
 const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
@@ -49,7 +55,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private readonly bar = make('header')
   private readonly ask = make('div', { className: 'ask', role: 'status' })
   private readonly card = make('div', { className: 'card' })
-  private words: Words<AppKey> = wordsFrom<AppKey>('en', appWords)
+  private words: Say<AppKey> = sayFrom<AppKey>('en', appWords)
   private frame: AppFrame | undefined
   private mode: Mode = 'inline'
   private planned = false
@@ -97,7 +103,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   connectedCallback(): void {
     this.lives = new AbortController()
     const { signal } = this.lives
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.tellContext(), { signal })
+    matchMedia(prefersDark).addEventListener('change', () => this.tellContext(), { signal })
     const looks = new MutationObserver(() => this.tellContext())
     looks.observe(document.documentElement, { attributeFilter: ['class', 'style', 'lang', 'data-theme'] })
     signal.addEventListener('abort', () => looks.disconnect())
@@ -143,7 +149,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private update(): void {
     const { registry, result, tool, locale, messages } = this
     const tag = locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
-    this.words = wordsFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
+    this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
     this.box.lang = this.words.locale
     this.box.dir = directionOf(this.words.locale)
     const info = registry && toolOf(registry, tool, result)
@@ -172,15 +178,14 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       const config = registry.getSnapshot().servers[info.server]?.config
       const endpoint = config?.url ?? info.server
       const before = seen(endpoint, uri)
+      const isNew = !before && app.digest !== undefined
       const isKnown = app.digest !== undefined && before === app.digest
-      if (config?.trust !== 'trust' && !isKnown && (before || !app.digest || config?.trust === 'ask-always')) {
-        return this.showCard(before || !app.digest ? 'changed' : 'new', () => {
-          if (app.digest) approve(endpoint, uri, app.digest)
-          this.askFeatures(sandbox, app)
-        })
+      const accept = () => {
+        if (app.digest) approve(endpoint, uri, app.digest)
+        this.askFeatures(sandbox, app)
       }
-      if (app.digest) approve(endpoint, uri, app.digest)
-      this.askFeatures(sandbox, app)
+      if (config?.trust === 'trust' || isKnown || isNew && config?.trust !== 'ask-always') accept()
+      else this.showCard(isNew ? 'new' : 'changed', accept)
     } catch (e) {
       if (!signal.aborted) this.failed(e instanceof AppFault ? e.why : 'unreadable')
     }
@@ -213,11 +218,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   private open(sandbox: URL, app: App, granted: readonly Feature[]): void {
-    const { words: t } = this
     this.told = {}
-    this.again = undefined
+    this.showLoading()
     this.frame = new AppFrame(sandbox, app, granted, this.titleText(), this)
-    this.card.replaceChildren(make('p', { className: 'why', role: 'status' }, t('app_loading')))
     this.box.append(this.frame.element)
     this.frame.element.style.visibility = 'hidden'
   }
@@ -241,7 +244,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private showLoading(): void {
     this.again = undefined
     this.bar.hidden = true
-    this.card.replaceChildren(make('p', { className: 'why', role: 'status' }, this.words('app_loading')))
+    this.card.replaceChildren(status(this.words('app_loading')))
   }
 
   /** The text of the result, why the app is not there, and what the person can do. */
@@ -253,28 +256,21 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       const { result } = this
       this.told.result = result
       const reason = why === 'changed' || why === 'new' ? t(`app_${why}`) : why === 'none' ? '' : t(`app_why_${why}`)
-      const retry = ['unreadable', 'silent', 'flood', 'left', 'closed'].includes(why)
-      this.card.replaceChildren(
-        this.headingLine(),
-        ...result?.text ? [make('pre', { tabIndex: 0 }, clean(result.text, 20_000))] : [],
-        ...reason ? [make('p', { className: 'why', role: 'status' }, reason)] : [],
-        ...go
-          ? [make('div', { className: 'row' }, button(t('app_approve'), () => isMeant(since) && go(), 'primary'))]
-          : [],
-        ...retry
-          ? [make(
-            'div',
-            { className: 'row' },
-            button(t('app_retry'), () => {
-              this.shown = []
-              this.plan()
-            }),
-          )]
-          : [],
-      )
+      this.card.replaceChildren(this.headingLine())
+      if (result?.text) this.card.append(make('pre', { tabIndex: 0 }, clean(result.text, 20_000)))
+      if (reason) this.card.append(status(reason))
+      const row = make('div', { className: 'row' })
+      if (go) row.append(button(t('app_approve'), () => isMeant(since) && go(), 'primary'))
+      if (mayPass.includes(why)) row.append(button(t('app_retry'), () => this.retry()))
+      if (row.hasChildNodes()) this.card.append(row)
     }
     this.again()
     this.emit('app-state', { state: 'card', why })
+  }
+
+  private retry(): void {
+    this.shown = []
+    this.plan()
   }
 
   private emit(name: keyof types.PortolanAppEvents, detail: unknown, cancelable = false): boolean {
@@ -284,12 +280,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   // What the app hears.
 
   private get theme(): 'light' | 'dark' {
-    const { colorScheme } = getComputedStyle(this)
-    const both = /light/.test(colorScheme) === /dark/.test(colorScheme)
-    const root = getComputedStyle(document.documentElement).colorScheme
-    if (/^(only )?(light|dark)$/.test(root)) return root.endsWith('dark') ? 'dark' : 'light'
-    if (!both) return colorScheme.includes('dark') ? 'dark' : 'light'
-    return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+    const schemes = [document.documentElement, this].map((element) => getComputedStyle(element).colorScheme)
+    const only = schemes.find((scheme) => scheme.includes('light') !== scheme.includes('dark'))
+    return only?.includes('dark') ?? matchMedia(prefersDark).matches ? 'dark' : 'light'
   }
 
   private context(): Params {
@@ -355,10 +348,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.bar.hidden = false
     this.bar.replaceChildren(
       make('bdi', {}, this.titleText()),
-      button(
-        t(this.mode === 'inline' ? 'app_full' : 'app_inline'),
-        () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline'),
-      ),
+      button(t('app_full'), () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
       button(t('app_close'), () => void this.close()),
     )
     this.tell()
@@ -366,10 +356,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   failed(why: Fault): void {
-    this.frame = undefined
-    this.run.abort()
-    this.show('inline')
-    this.ask.replaceChildren()
+    this.stop()
     this.showCard(why)
   }
 
@@ -389,11 +376,11 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     switch (method) {
       case 'tools/call': {
         const { name, arguments: args = {} } = params
-        if (typeof name !== 'string' || typeof args !== 'object' || !args) throw new Refusal('not a tool call', -32_602)
-        return forApp(await registry.call(name, args as Params, { app: server, signal }))
+        if (typeof name !== 'string' || !isObject(args)) throw new Refusal('not a tool call', invalidParams)
+        return forApp(await registry.call(name, args, { app: server, signal }))
       }
       case 'resources/read': {
-        if (typeof params['uri'] !== 'string') throw new Refusal('not a URI', -32_602)
+        if (typeof params['uri'] !== 'string') throw new Refusal('not a URI', invalidParams)
         const { contents, _meta } = await registry.readResource(server, params['uri'], { signal })
         return { contents, ...(_meta && { _meta }) }
       }
@@ -403,8 +390,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
         return this.offer('app-message', { server, role: 'user', content: blocks(params['content'], true) })
       case 'ui/update-model-context': {
         const { content, structuredContent } = params
-        if (structuredContent !== undefined && (typeof structuredContent !== 'object' || !structuredContent))
-          throw new Refusal('structuredContent is not an object', -32_602)
+        if (structuredContent !== undefined && !isObject(structuredContent))
+          throw new Refusal('structuredContent is not an object', invalidParams)
         return this.offer('app-context', {
           server,
           ...(content !== undefined && { content: blocks(content, false) }),
@@ -469,6 +456,6 @@ const forApp = ({ content, structuredContent, isError, _meta }: ToolResult): obj
 function blocks(content: unknown, needed: boolean): ContentBlock[] {
   const list = Array.isArray(content) ? content as Params[] : undefined
   if (!list || needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
-    throw new Refusal('content is not a list of content blocks', -32_602)
+    throw new Refusal('content is not a list of content blocks', invalidParams)
   return list as ContentBlock[]
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../wasm/js/shared/object.ts'
 import type { App, Fault } from './load.ts'
 import { burst, mostChars, perSecond } from './pace.ts'
 import { features, type Feature } from './policy.ts'
@@ -12,7 +13,12 @@ const handshakeMs = 10_000
 /** The time for an app to end by itself, in ms. */
 const teardownMs = 1000
 
+// Codes of JSON-RPC 2.0.
+const invalidRequest = -32_600
+export const invalidParams = -32_602
+
 type Params = Record<string, unknown>
+type Id = string | number | undefined
 
 /** An error that an app gets. */
 export class Refusal extends Error {
@@ -148,22 +154,15 @@ export class AppFrame {
       text = JSON.stringify(data)
     } catch { /* a value that JSON has not */ }
     const plain: unknown = text !== undefined && text.length <= mostChars ? JSON.parse(text) : undefined
-    const isObject = (v: unknown): v is Params => typeof v === 'object' && v !== null && !Array.isArray(v)
     const sent = (data as { id?: unknown } | null)?.id
     const id = typeof sent === 'number' || typeof sent === 'string' && sent.length < 200 ? sent : undefined
-    if (!isObject(plain) || plain['jsonrpc'] !== '2.0') {
-      if (id !== undefined) this.refuse(id, new Refusal('not a message of JSON-RPC 2.0, or too large', -32_600))
-      return
-    }
+    if (!isObject(plain) || plain['jsonrpc'] !== '2.0')
+      return this.refuse(id, new Refusal('not a message of JSON-RPC 2.0, or too large', invalidRequest))
     const { method, params = {} } = plain
-    if (method === undefined) {
-      if (id === 'teardown') this.leave?.()
-      return
-    }
-    if (this.state === 'ended') return
-    if (typeof method !== 'string' || !isObject(params)) {
-      if (id !== undefined) this.refuse(id, new Refusal('not a request', -32_600))
-    } else if (id === undefined) this.notice(method, params)
+    if (method === undefined && id === 'teardown') this.leave?.()
+    if (method === undefined || this.state === 'ended') return
+    if (typeof method !== 'string' || !isObject(params)) this.refuse(id, new Refusal('not a request', invalidRequest))
+    else if (id === undefined) this.notice(method, params)
     else void this.request(id, method, params)
   }
 
@@ -184,7 +183,7 @@ export class AppFrame {
     } else if (this.isReady) this.host.notice(method, params)
   }
 
-  private async request(id: string | number, method: string, params: Params): Promise<void> {
+  private async request(id: Id, method: string, params: Params): Promise<void> {
     try {
       if (++this.pending > mostPending) throw new Refusal('too many requests at once')
       this.send({ id, result: await this.result(method, params) })
@@ -198,15 +197,17 @@ export class AppFrame {
   private async result(method: string, params: Params): Promise<object> {
     if (method === 'ping') return {}
     if (method === 'ui/initialize') {
-      if (this.state !== 'loaded') throw new Refusal('the handshake is over', -32_600)
+      if (this.state !== 'loaded') throw new Refusal('the handshake is over', invalidRequest)
       this.state = 'greeted'
       return this.host.greet(params)
     }
-    if (!this.isReady) throw new Refusal('there was no handshake', -32_600)
+    if (!this.isReady) throw new Refusal('there was no handshake', invalidRequest)
     return this.host.answer(method, params)
   }
 
-  private refuse(id: string | number, fault: unknown): void {
+  /** Answers with an error. A notification gets no answer. */
+  private refuse(id: Id, fault: unknown): void {
+    if (id === undefined) return
     const { message, code } = fault as Refusal
     this.send({ id, error: { code: typeof code === 'number' ? code : -32_000, message: String(message) } })
   }

@@ -1,6 +1,6 @@
 import { line } from '../ui/text.ts'
 import { button, isMeant, make } from './dom.ts'
-import { Refusal } from './frame.ts'
+import { invalidParams, Refusal } from './frame.ts'
 
 interface Words {
   (key: 'app_link' | 'app_link_open' | 'app_no'): string
@@ -10,7 +10,7 @@ interface Words {
 export function askLink(place: HTMLElement, url: unknown, t: Words, signal: AbortSignal): Promise<object> {
   const address = typeof url === 'string' && url.length < 4000 && URL.canParse(url) ? new URL(url) : undefined
   if (address?.protocol !== 'https:' || address.username || address.password)
-    return Promise.reject(new Refusal('only https addresses without a user can be opened', -32_602))
+    return Promise.reject(new Refusal('only https addresses without a user can be opened', invalidParams))
   if (place.hasChildNodes()) return Promise.reject(new Refusal('another question waits for the person'))
   return new Promise((resolve) => {
     const since = performance.now()

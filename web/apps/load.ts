@@ -1,3 +1,4 @@
+import { isObject } from '../../wasm/js/shared/object.ts'
 import type { Registry, ResourceContents, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
 import { featuresIn, type Csp, type Feature } from './policy.ts'
 
@@ -41,7 +42,7 @@ export interface App {
 type Meta = Record<string, unknown> | undefined
 const uiOf = (meta: unknown): Meta => {
   const ui = (meta as Meta)?.['ui']
-  return typeof ui === 'object' && ui ? ui as Meta : undefined
+  return isObject(ui) ? ui : undefined
 }
 
 /** The URI of a tool's app, or undefined. */
@@ -70,7 +71,7 @@ export async function load(registry: Registry, server: string, uri: string, sign
   const csp = ui?.['csp']
   const app = {
     html,
-    ...(typeof csp === 'object' && csp && { csp: csp as Csp }),
+    ...(isObject(csp) && { csp }),
     permissions: featuresIn(ui?.['permissions']),
   }
   return { ...app, digest: await digestOf(JSON.stringify(app)) }

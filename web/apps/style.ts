@@ -7,7 +7,7 @@ export const style = `
   --_line: light-dark(#dcd7c8, #2c3e46); --_accent: var(--portolan-accent, light-dark(#0d5265, #86ccd9));
   --_on: var(--portolan-on-accent, light-dark(#fff, #08171c)); color: var(--_ink); }
 :host([hidden]), [hidden] { display: none; }
-* { box-sizing: border-box; } header[hidden] { display: none; }
+* { box-sizing: border-box; }
 section { background: var(--_paper); color: inherit; border: 1px solid var(--_line);
   border-radius: var(--portolan-radius, 12px); overflow: hidden; display: flex; flex-direction: column; padding: 0;
   margin: 0; min-inline-size: 0; }

@@ -25,7 +25,7 @@ export const appWords = {
   app_why_bad_sandbox: 'Apps are not shown here: the sandbox page must have an address of another origin.',
   app_why_unreadable: 'The app could not be read from its server.',
   app_why_bad_type: 'The server sent something that is not an app.',
-  app_why_too_large: 'The app is larger than 4 MiB.',
+  app_why_too_large: 'The app is larger than 8 MiB.',
   app_why_silent: 'The app did not answer within 10 seconds.',
   app_why_flood: 'The app was closed because it sent too many messages.',
   app_why_left: 'The app was closed because it went to another page.',

@@ -1,4 +1,4 @@
-import { parse, print, wordsOf, type Admit, type Block, type Inline } from './markdown.ts'
+import { parse, plain, print, wordsOf, type Admit, type Block, type Inline } from './markdown.ts'
 import { normalised } from './results.ts'
 import type { RunItem } from './types.ts'
 
@@ -13,26 +13,24 @@ export function linksOf(items: readonly RunItem[], url: string): Admit {
   return (place) => known.get(normalised(place))
 }
 
-const text = (words: string): Inline => ({ kind: 'text', text: words })
-const heading = (words: string): Block => ({ kind: 'heading', parts: [text(words)] })
-const paragraph = (...parts: Inline[]): Block => ({ kind: 'paragraph', parts })
+const linkTo = (url: string, words: string): Inline => ({ kind: 'link', url, parts: [plain(words)] })
+const paragraph = (part: Inline): Block => ({ kind: 'paragraph', lines: [[part]] })
 
 /** The results as a list of links. */
 const listOf = (items: readonly RunItem[]): Block[] =>
-  items.length
-    ? [{ kind: 'list', items: items.map(({ title, url }) => [{ kind: 'link', url, parts: [text(title)] }]) }]
-    : []
+  items.length ? [{ kind: 'list', lines: items.map(({ title, url }) => [linkTo(url, title)]) }] : []
 
-const link = (url: string): Block[] => url ? [paragraph({ kind: 'link', url, parts: [text(url)] })] : []
+/** An answer of sections, with the address at its end. Sections without blocks are left out. */
+function printAnswer(sections: Record<string, Block[]>, url: string): string {
+  const blocks = Object.entries(sections).flatMap(([name, blocks]): Block[] =>
+    blocks.length ? [{ kind: 'heading', lines: [[plain(name)]] }, ...blocks] : []
+  )
+  return print(url ? [...blocks, paragraph(linkTo(url, url))] : blocks)
+}
 
 /** The answer without a model: the results, and why there is no summary. */
 export const listAnswer = (items: readonly RunItem[], url: string, why: string): string =>
-  print([
-    heading('Summary'),
-    paragraph(text(why)),
-    ...(items.length ? [heading('Key Cases'), ...listOf(items)] : []),
-    ...link(url),
-  ])
+  printAnswer({ Summary: [paragraph(plain(why))], 'Key Cases': listOf(items) }, url)
 
 /** The model's text as an answer; undefined if it has no summary. */
 export function answerOf(
@@ -54,27 +52,20 @@ export function answerOf(
     before = removed
     blocks = parse(print(blocks), admit)
   }
-  const sections: Record<'summary' | 'cases' | 'notes', Block[]> = { summary: [], cases: [], notes: [] }
-  let at: keyof typeof sections = 'summary'
+  const summary: Block[] = [], cases: Block[] = [], notes: Block[] = []
+  let section = summary
   for (const block of blocks) {
-    if (block.kind !== 'heading') sections[at].push(block)
-    else at = /summary/i.test(wordsOf(block.parts))
-        ? 'summary'
-        : /key|cases/i.test(wordsOf(block.parts))
-        ? 'cases'
-        : 'notes'
+    const words = wordsOf(block.lines.flat())
+    if (block.kind !== 'heading') section.push(block)
+    else section = /summary/i.test(words) ? summary : /key|cases/i.test(words) ? cases : notes
   }
-  if (!sections.summary.length) return undefined
-  const cases = sections.cases.some((block) => block.kind === 'list') ? sections.cases : listOf(items.slice(0, 5))
-  const markdown = print([
-    heading('Summary'),
-    ...cut(sections.summary),
-    heading('Key Cases'),
-    ...cases,
-    heading('Notes'),
-    ...(sections.notes.length ? sections.notes : [paragraph(text('None.'))]),
-    ...link(url),
-  ])
+  const short = cut(summary)
+  if (!short.length) return undefined
+  const markdown = printAnswer({
+    Summary: short,
+    'Key Cases': cases.some((block) => block.kind === 'list') ? cases : listOf(items.slice(0, 5)),
+    Notes: notes.length ? notes : [paragraph(plain('None.'))],
+  }, url)
   return { markdown, removed }
 }
 
@@ -91,11 +82,6 @@ function cut(blocks: Block[]): Block[] {
     parts.flatMap((part) =>
       left ? 'text' in part ? { ...part, text: take(part.text) } : { ...part, parts: shorten(part.parts) } : []
     )
-  return blocks.flatMap((block) =>
-    !left
-      ? []
-      : block.kind === 'list'
-      ? { ...block, items: block.items.map(shorten).filter((item) => item.length) }
-      : { ...block, parts: shorten(block.parts) }
-  )
+  return blocks.map(({ kind, lines }) => ({ kind, lines: lines.map(shorten).filter((parts) => parts.length) }))
+    .filter(({ lines }) => lines.length)
 }

@@ -7,62 +7,53 @@ const retries = 2
 /** The pause before the first of them, in ms; each further one is four times as long. */
 const pause = 250
 
-/** The calls of one run. */
-export class Calls {
-  readonly #options: RunOptions
-  readonly #metrics: RunMetrics
-  readonly #signal: AbortSignal
+/** What calls the tools of one run. */
+export type Calls = ReturnType<typeof callsOf>
 
-  constructor(options: RunOptions, metrics: RunMetrics, signal: AbortSignal) {
-    this.#options = options
-    this.#metrics = metrics
-    this.#signal = signal
-  }
-
-  /** Calls a tool with the arguments that it has parameters for. A failure that may pass is tried again. */
-  async call(
-    tool: RoleTool,
-    args: Record<string, unknown>,
-    onProgress?: (progress: ToolProgress) => void,
-  ): Promise<ToolResult> {
-    const { registry, view } = this.#options
-    const known = tool.parameters?.length ? tool.parameters : Object.keys(args)
-    const given = Object.fromEntries(Object.entries(args).filter(([name]) => known.includes(name)))
-    const signal = this.#signal
-    for (let tried = 0;; tried++) {
-      signal.throwIfAborted()
-      this.#metrics.toolCalls++
-      try {
-        const progress = onProgress && ((p: ToolProgress) => !p.retry && onProgress(p))
-        return await (view
-          ? view.call(tool.name, given, { signal, onProgress: progress })
-          : registry!.call(tool.name, given, { signal, onProgress: progress, attempts: 1 }))
-      } catch (e) {
-        if (signal.aborted || tried >= retries || !tool.readOnly || !(e as RegistryError).retryable) throw e
-        this.#metrics.retries++
-        const ms = pause * 4 ** tried * (0.75 + Math.random() / 2)
-        await new Promise((resolve) => setTimeout(resolve, ms))
+export function callsOf({ registry, view }: RunOptions, metrics: RunMetrics, signal: AbortSignal) {
+  return {
+    /** Calls a tool with the arguments that it has parameters for. A failure that may pass is tried again. */
+    async call(
+      tool: RoleTool,
+      args: Record<string, unknown>,
+      onProgress?: (progress: ToolProgress) => void,
+    ): Promise<ToolResult> {
+      const { name, parameters, readOnly } = tool
+      const known = Object.entries(args).filter(([key]) => !parameters.length || parameters.includes(key))
+      const given = Object.fromEntries(known)
+      const options = { signal, onProgress: onProgress && ((p: ToolProgress) => !p.retry && onProgress(p)) }
+      for (let tried = 0;; tried++) {
+        signal.throwIfAborted()
+        metrics.toolCalls++
+        try {
+          return await (view
+            ? view.call(name, given, options)
+            : registry!.call(name, given, { ...options, attempts: 1 }))
+        } catch (e) {
+          if (signal.aborted || tried >= retries || !readOnly || !(e as RegistryError).retryable) throw e
+          metrics.retries++
+          const ms = pause * 4 ** tried * (0.75 + Math.random() / 2)
+          await new Promise((resolve) => setTimeout(resolve, ms))
+        }
       }
-    }
-  }
+    },
 
-  /** Calls the first of the tools that the server knows. */
-  async search(
-    tools: readonly RoleTool[],
-    args: Record<string, unknown>,
-    onProgress: (progress: ToolProgress) => void,
-  ): Promise<ToolResult> {
-    for (const [i, tool] of tools.entries()) {
-      const isLast = i === tools.length - 1
+    /** Calls the first of the tools that the server knows. */
+    async search(
+      [tool, ...others]: readonly RoleTool[],
+      args: Record<string, unknown>,
+      onProgress: (progress: ToolProgress) => void,
+    ): Promise<ToolResult> {
       try {
-        const result = await this.call(tool, args, onProgress)
-        if (isLast || !result.isError || !isUnknown(result.text)) return result
+        const result = await this.call(tool!, args, onProgress)
+        if (!others.length || !result.isError || !isUnknown(result.text)) return result
       } catch (e) {
         const { code, rpc, message } = e as RegistryError
-        if (isLast || !(code === 'unknown_tool' || (rpc && (rpc.code === -32601 || isUnknown(message))))) throw e
+        if (!others.length || !(code === 'unknown_tool' || (rpc && (rpc.code === -32601 || isUnknown(message)))))
+          throw e
       }
-    }
-    throw new Error('there is no search tool')
+      return this.search(others, args, onProgress)
+    },
   }
 }
 

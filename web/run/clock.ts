@@ -1,16 +1,13 @@
 /** The time of a run. It stands still while a person is asked. */
 export class Clock {
   readonly #ends = new AbortController()
+  readonly signal = this.#ends.signal
   #left: number
   #since = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(ms: number) {
     this.#left = ms
-  }
-
-  get signal(): AbortSignal {
-    return this.#ends.signal
   }
 
   start(): void {

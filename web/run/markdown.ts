@@ -4,10 +4,11 @@ export type Inline =
   | { kind: 'strong' | 'em'; parts: Inline[] }
   | { kind: 'link'; parts: Inline[]; url: string }
 
-/** A heading, a list or a paragraph. */
-export type Block =
-  | { kind: 'heading' | 'paragraph'; parts: Inline[] }
-  | { kind: 'list'; items: Inline[][] }
+/** A part of a text. A list has a line for each item, the others have one. */
+export interface Block {
+  kind: 'heading' | 'paragraph' | 'list'
+  lines: Inline[][]
+}
 
 /** Decides about a link: its address, or undefined to take the link out. */
 export type Admit = (url: string) => string | undefined
@@ -30,6 +31,9 @@ const inline = new RegExp(
   'giu',
 )
 
+/** A part that is only text. */
+export const plain = (text: string): Inline => ({ kind: 'text', text })
+
 /** Parts of a line. Raw HTML is dropped. A link that is not admitted leaves its words. */
 export function inlines(text: string, admit: Admit): Inline[] {
   const parts: Inline[] = []
@@ -40,11 +44,11 @@ export function inlines(text: string, admit: Admit): Inline[] {
   }
   let at = 0
   for (const match of text.matchAll(inline)) {
-    if (match.index > at) put({ kind: 'text', text: text.slice(at, match.index) })
+    if (match.index > at) put(plain(text.slice(at, match.index)))
     at = match.index + match[0].length
     const { escaped, label = '', target, auto, code, strong, em, bare, mail } = match.groups!
     const place = target ?? auto ?? bare
-    if (escaped !== undefined) put({ kind: 'text', text: escaped })
+    if (escaped !== undefined) put(plain(escaped))
     else if (code !== undefined) put({ kind: 'code', text: code })
     else if (strong !== undefined) put({ kind: 'strong', parts: inlines(strong, admit) })
     else if (em !== undefined) put({ kind: 'em', parts: inlines(em, admit) })
@@ -53,11 +57,11 @@ export function inlines(text: string, admit: Admit): Inline[] {
       const url = admit(place)
       // Words of a link have no links.
       const words = inlines(label, () => undefined)
-      if (url) put({ kind: 'link', url, parts: words.length ? words : [{ kind: 'text', text: url }] })
+      if (url) put({ kind: 'link', url, parts: words.length ? words : [plain(url)] })
       else words.forEach(put)
     }
   }
-  if (at < text.length) put({ kind: 'text', text: text.slice(at) })
+  if (at < text.length) put(plain(text.slice(at)))
   return parts
 }
 
@@ -66,7 +70,7 @@ export function parse(markdown: string, admit: Admit): Block[] {
   const blocks: Block[] = []
   let words: string[] = []
   const endParagraph = () => {
-    if (words.length) blocks.push({ kind: 'paragraph', parts: inlines(words.join(' '), admit) })
+    if (words.length) blocks.push({ kind: 'paragraph', lines: [inlines(words.join(' '), admit)] })
     words = []
   }
   for (const line of markdown.slice(0, longest).split(/\r?\n/)) {
@@ -74,11 +78,11 @@ export function parse(markdown: string, admit: Admit): Block[] {
     const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line)
     const last = blocks.at(-1)
     if (heading || item || !line.trim()) endParagraph()
-    if (heading) blocks.push({ kind: 'heading', parts: inlines(heading[1]!, admit) })
+    if (heading) blocks.push({ kind: 'heading', lines: [inlines(heading[1]!, admit)] })
     else if (item) {
       const parts = inlines(item[1]!, admit)
-      if (last?.kind === 'list' && blocks.at(-1) === last) last.items.push(parts)
-      else blocks.push({ kind: 'list', items: [parts] })
+      if (last?.kind === 'list' && blocks.at(-1) === last) last.lines.push(parts)
+      else blocks.push({ kind: 'list', lines: [parts] })
     } else if (line.trim()) words.push(line.trim())
   }
   endParagraph()
@@ -111,10 +115,9 @@ export const printInlines = (parts: Inline[]): string =>
     }
   }).join('')
 
+const marks = { heading: '## ', paragraph: '', list: '- ' }
+
 /** Blocks as Markdown. Headings are of the second level. */
 export const print = (blocks: Block[]): string =>
-  blocks.map((block) =>
-    block.kind === 'list'
-      ? block.items.map((parts) => `- ${printInlines(parts).trim()}`).join('\n')
-      : `${block.kind === 'heading' ? '## ' : ''}${printInlines(block.parts).trim()}`
-  ).filter(Boolean).join('\n\n')
+  blocks.map(({ kind, lines }) => lines.map((parts) => marks[kind] + printInlines(parts).trim()).join('\n'))
+    .filter(Boolean).join('\n\n')

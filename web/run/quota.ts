@@ -1,4 +1,5 @@
 import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
+import { fail } from './failed.ts'
 import type { RunQuota } from './types.ts'
 
 const day = 86_400_000
@@ -10,17 +11,18 @@ const memory = new Map<string, string>()
 /** The last request to each store: requests take turns, so that none is counted twice. */
 const turns = new WeakMap<object, Promise<unknown>>()
 
-/** Takes one run of a quota. Returns how many are left, or -1 if there was none. */
-export function take({ key, perDay, store }: RunQuota): Promise<{ left: number; resetsAt: number }> {
+/** Takes one run of a quota. Returns how many are left, and fails if there was none. */
+export function take({ key, perDay, store }: RunQuota): Promise<number> {
   const counts: Pick<StorageAdapter, 'get'> & { set(key: string, value: string): unknown } = store ?? memory
-  const turn = (turns.get(counts) ?? Promise.resolve()).catch(() => {}).then(async () => {
+  const turn = Promise.resolve(turns.get(counts)).catch(() => {}).then(async () => {
     const today = Math.floor(Date.now() / day)
     const name = `portolan.quota.${key}`
     const [stored, n] = String(await counts.get(name) ?? '').split(':').map(Number)
     const left = perDay - (stored === today && n! >= 0 ? n! : 0) - 1
-    if (left >= 0) await counts.set(name, `${today}:${perDay - left}`)
+    if (left < 0) fail({ code: 'quota', resetsAt: (today + 1) * day })
+    await counts.set(name, `${today}:${perDay - left}`)
     if (memory.size > most) memory.delete(memory.keys().next().value!)
-    return { left, resetsAt: (today + 1) * day }
+    return left
   })
   turns.set(counts, turn)
   return turn

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../../wasm/js/shared/object.ts'
 import type { ToolResult } from '../../wasm/js/shared/types.ts'
 import type { RunItem } from './types.ts'
 
@@ -15,18 +16,14 @@ export interface Source {
 /** Members that have an address. */
 const addressNames = ['url', 'link', 'href']
 
-type Entry = Record<string, unknown>
-export const isEntry = (v: unknown): v is Entry => typeof v === 'object' && v !== null && !Array.isArray(v)
-
 /** A foreign text on one line, without characters that hide something. */
 export const oneLine = (text: unknown, max: number): string => {
   const s = String(text ?? '').slice(0, 4 * max).replace(/[\p{C}\s]+/gu, ' ').trim()
   return s.length > max ? `${s.slice(0, max - 1)}…` : s
 }
 
-/** The answer of a tool as a value: its structured content, or its text as JSON. */
-function valueOf({ structuredContent, text }: ToolResult): unknown {
-  if (structuredContent !== undefined) return structuredContent
+/** The value of a JSON text; undefined if it is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -34,20 +31,21 @@ function valueOf({ structuredContent, text }: ToolResult): unknown {
   }
 }
 
-const first = (entry: Entry, names: string[]): unknown =>
+/** The answer of a tool as a value: its structured content, or its text as JSON. */
+const valueOf = ({ structuredContent, text }: ToolResult): unknown => structuredContent ?? jsonOf(text)
+
+const first = (entry: JsonObject, names: string[]): unknown =>
   names.map((name) => entry[name]).find((v) => (typeof v === 'string' && v) || typeof v === 'number')
 
 /** The list in a value: itself, or the first list among the members of an object. */
 const listIn = (value: unknown): unknown[] =>
-  Array.isArray(value) ? value : isEntry(value) ? Object.values(value).find(Array.isArray) ?? [] : []
+  Array.isArray(value) ? value : isObject(value) ? Object.values(value).find(Array.isArray) ?? [] : []
 
 /** The sources that a tool lists: names, or objects with a code or a name. */
 export function sourcesOf(result: ToolResult): Source[] {
-  const entries = listIn(valueOf(result)).slice(0, 1000).map((v) => isEntry(v) ? v : { name: v })
-  const named = entries.flatMap((entry) => {
-    const name = first(entry, ['code', 'id', 'key', 'name'])
-    return name === undefined ? [] : [{ name: String(name), entry }]
-  }).filter(({ name }) => name.length <= 200 && name === oneLine(name, 200))
+  const entries = listIn(valueOf(result)).slice(0, 1000).map((v) => isObject(v) ? v : { name: v })
+  const named = entries.map((entry) => ({ name: String(first(entry, ['code', 'id', 'key', 'name']) ?? ''), entry }))
+    .filter(({ name }) => name && name === oneLine(name, 200))
   return named.map(({ name, entry }) => ({
     name,
     about: oneLine(first(entry, ['title', 'label', 'name', 'description']), 120),
@@ -76,8 +74,8 @@ export function address(url: unknown): string | undefined {
 }
 
 /** What a result says beside its title and address: its flat members, or those of its member `metadata`. */
-function metadataOf(entry: Entry, used: unknown[]): RunItem['metadata'] {
-  const flat = Object.entries(isEntry(entry['metadata']) ? entry['metadata'] : entry).filter(([, v]) =>
+function metadataOf(entry: JsonObject, used: unknown[]): RunItem['metadata'] {
+  const flat = Object.entries(isObject(entry['metadata']) ? entry['metadata'] : entry).filter(([, v]) =>
     !used.includes(v) && /^(string|number|boolean)$/.test(typeof v)
   ).slice(0, 20)
   if (!flat.length) return undefined
@@ -89,10 +87,10 @@ function metadataOf(entry: Entry, used: unknown[]): RunItem['metadata'] {
 /** What a search has found: each address once, in the server's order. `url` is what the server calls the search's. */
 export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number; total: number; url?: string } {
   const value = valueOf(result)
-  const links = result.content.filter((block) => block.type === 'resource_link') as Entry[]
+  const links = result.content.filter((block) => block.type === 'resource_link') as object[]
   const written = [...(value === undefined ? result.text : '').matchAll(/\[([^[\]]+)\]\(([^\s()]+)\)/g)]
-    .slice(0, most).map(([, title, url]) => ({ title, url }))
-  const entries = [...listIn(value), ...links, ...written].filter(isEntry).slice(0, most)
+    .map(([, title, url]) => ({ title, url }))
+  const entries = [...listIn(value), ...links, ...written].filter(isObject).slice(0, most)
   const items = new Map<string, RunItem>()
   let listed = 0
   for (const entry of entries) {
@@ -106,16 +104,17 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
     const metadata = metadataOf(entry, [place, title])
     items.set(key, { title: oneLine(title, 300) || url, url, ...(metadata && { metadata }) })
   }
-  const said = isEntry(value) ? first(value, ['total', 'totalCount', 'total_count', 'count']) : undefined
+  const members = isObject(value) ? value : {}
+  const said = first(members, ['total', 'totalCount', 'total_count', 'count'])
   // A total that counts only what was listed counts duplicates too.
   const total = typeof said === 'number' && said > listed ? Math.floor(said) : items.size
-  const url = isEntry(value) ? address(first(value, ['searchUrl', 'search_url', ...addressNames])) : undefined
+  const url = address(first(members, ['searchUrl', 'search_url', ...addressNames]))
   return { items: [...items.values()], listed, total, ...(url && { url }) }
 }
 
 /** The address that a tool has made. */
 export function urlOf(result: ToolResult): string | undefined {
   const value = valueOf(result)
-  const said = isEntry(value) ? first(value, addressNames) : value
+  const said = isObject(value) ? first(value, addressNames) : value
   return address(said) ?? address(/https?:\/\/[^\s<>"'`]+/.exec(result.text)?.[0])
 }

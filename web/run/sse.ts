@@ -7,29 +7,27 @@ export const toSSE: typeof types.toSSE = (run) => {
   const events = run[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
   let timer: ReturnType<typeof setInterval>
+  const stop = async () => {
+    clearInterval(timer)
+    await events.return?.()
+  }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       timer = setInterval(() => controller.enqueue(encoder.encode(': \n\n')), beat)
     },
     async pull(controller) {
-      try {
-        const { value } = await events.next()
-        if (!value) return // the client has left
-        const { type, ...data } = value
-        controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
-        if (type === 'progress' || type === 'results_preview') return
-      } catch (e) {
-        clearInterval(timer)
+      const { value } = await events.next().catch((e: unknown) => {
+        void stop()
         throw e
-      }
-      clearInterval(timer)
-      void events.return?.()
+      })
+      if (!value) return // the client has left
+      const { type, ...data } = value
+      controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
+      if (type === 'progress' || type === 'results_preview') return
+      void stop()
       controller.close()
     },
-    async cancel() {
-      clearInterval(timer)
-      await events.return?.()
-    },
+    cancel: stop,
   })
   return new Response(body, {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },

@@ -1,17 +1,19 @@
-import type { Snapshot, Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
+import type { Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { fail } from './failed.ts'
 import { address, oneLine } from './results.ts'
 import type { RunOptions, RunRoles } from './types.ts'
 
 /** How long the servers of the roles may take until they are connected, in ms. */
 const patience = 2000
 
-const hint = 'Try again in a moment, or look at the servers in the settings.'
+const usualHint = 'Try again in a moment, or look at the servers in the settings.'
 
 /** A tool of a role. */
 export interface RoleTool {
   name: string
-  /** The names of its parameters; undefined if the schema does not name them. */
-  parameters: string[] | undefined
+  /** The names of its parameters; none if the schema does not name them. */
+  parameters: string[]
   /** It claims that it changes nothing. */
   readOnly: boolean
 }
@@ -21,29 +23,22 @@ export interface RoleTools {
   list: RoleTool | undefined
   search: RoleTool[]
   link: RoleTool | undefined
+  /** The server that has most of them. */
+  server: string | undefined
   /** The address of the server for people, or the origin of its endpoint. */
   home: string | undefined
 }
 
-/** Why the servers cannot be used. */
-export interface Unhealthy {
-  detail: string
-  hint: string
-}
+const unhealthy = (detail: string, hint = usualHint): never =>
+  fail({ code: 'unhealthy', detail, hint: oneLine(hint, 300) })
 
 const searchNames = ({ search }: RunRoles): string[] => [search].flat()
 
+type Listed = Pick<ToolInfo, 'server' | 'tool' | 'name'> & Partial<Pick<ToolInfo, 'definition'>>
+
 /** The tools that there are, by server. A view has no servers, and its names tell them. */
-function listed({ registry, view }: RunOptions): { server: string; tool: string; name: string; info?: ToolInfo }[] {
-  if (registry) {
-    const { tools } = registry.getSnapshot()
-    return tools.filter(({ name }) => view?.has(name) ?? true).map((info) => ({
-      server: info.server,
-      tool: info.tool,
-      name: info.name,
-      info,
-    }))
-  }
+function listed({ registry, view }: RunOptions): readonly Listed[] {
+  if (registry) return registry.getSnapshot().tools.filter(({ name }) => view?.has(name) ?? true)
   return view!.getTools({ format: 'openai' }).map((t) => {
     const { name } = (t as Extract<Tool, { function: unknown }>).function
     const at = name.indexOf('__')
@@ -51,17 +46,20 @@ function listed({ registry, view }: RunOptions): { server: string; tool: string;
   })
 }
 
-function homeOf(health: Snapshot['servers'][string] | undefined): string | undefined {
+/** What a registry knows about a server. */
+const healthOf = ({ registry }: RunOptions, server: string | undefined) =>
+  server === undefined ? undefined : registry?.getSnapshot().servers[server]
+
+function homeOf(health: ReturnType<typeof healthOf>): string | undefined {
   const url = health?.config.url ?? ''
   return address(health?.serverInfo?.websiteUrl) ?? (URL.canParse(url) ? address(new URL(url).origin) : undefined)
 }
 
 /** The tools of the roles: all of the server that has the most of them. */
-function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
+function rolesOf(options: RunOptions): RoleTools {
+  const { roles } = options
   const all = listed(options)
-  const wanted = [options.roles.list, ...searchNames(options.roles), options.roles.link].filter((name) =>
-    name !== undefined
-  )
+  const wanted = [roles.list, ...searchNames(roles), roles.link]
   const counts = new Map<string, number>()
   for (const { server, tool, name } of all) {
     if (wanted.includes(tool) || wanted.includes(name)) counts.set(server, (counts.get(server) ?? 0) + 1)
@@ -70,62 +68,51 @@ function rolesOf(options: RunOptions): { tools: RoleTools; server: string | unde
   const find = (role: string | undefined): RoleTool | undefined => {
     const found = all.find(({ name }) => name === role) ?? all.find((t) => t.tool === role && t.server === server)
     if (!found) return undefined
-    const { inputSchema, annotations } = found.info?.definition ?? {}
+    const { inputSchema, annotations } = found.definition ?? {}
     const parameters = inputSchema?.['properties']
     return {
       name: found.name,
-      parameters: parameters && typeof parameters === 'object' ? Object.keys(parameters) : undefined,
+      parameters: isObject(parameters) ? Object.keys(parameters) : [],
       readOnly: annotations?.['readOnlyHint'] === true,
     }
   }
-  const { roles } = options
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
-  const home = homeOf(server === undefined ? undefined : options.registry?.getSnapshot().servers[server])
-  return { tools: { list: find(roles.list), search, link: find(roles.link), home }, server }
+  const home = homeOf(healthOf(options, server))
+  return { list: find(roles.list), search, link: find(roles.link), server, home }
 }
 
-/** What keeps the run from beginning, in words. */
-function problem(
-  options: RunOptions,
-  { tools, server: now }: ReturnType<typeof rolesOf>,
-  before: string | undefined,
-): Unhealthy | undefined {
+/** Fails if something keeps the run from beginning. */
+function check(options: RunOptions, tools: RoleTools, server: string | undefined): void {
   const { roles, registry } = options
-  const server = now ?? before // the tools of a server that fails leave the list
-  const health = server === undefined ? undefined : registry?.getSnapshot().servers[server]
-  if (
-    server !== undefined && registry &&
-    (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)
-  ) {
-    return {
-      detail: `The server ${server} ${health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'}.`,
-      hint: oneLine(health?.hint ?? hint, 300),
-    }
+  const health = healthOf(options, server)
+  const isHealthy = health?.status === 'connected' && !health.suspended && !health.consecutiveFailures
+  if (registry && server !== undefined && !isHealthy) {
+    const what = health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'
+    unhealthy(`The server ${server} ${what}.`, health?.hint)
   }
   const missing = (!tools.search.length && searchNames(roles).join(' or ')) ||
     (!tools.list && roles.list) || (!tools.link && roles.link)
-  if (!missing) return undefined
+  if (!missing) return
   const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) => h.lastError)
-  return {
-    detail: `No connected server has the tool ${missing}.${failed ? ` The server ${failed[0]} has failed.` : ''}`,
-    hint: oneLine(failed?.[1].hint ?? hint, 300),
-  }
+  const why = failed ? ` The server ${failed[0]} has failed.` : ''
+  unhealthy(`No connected server has the tool ${missing}.${why}`, failed?.[1].hint)
 }
 
 /**
  * The tools of the roles, once their server has shown that it answers: it is asked for its tools. That takes at most
  * 2 s. A view alone tells of health by its tools, because those of suspended servers leave its list.
  */
-export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools | Unhealthy> {
+export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools> {
   const { registry } = options
-  const { server } = rolesOf(options)
+  const before = rolesOf(options).server
   if (registry) {
     const late = AbortSignal.timeout(patience)
     const over = AbortSignal.any([signal, late])
-    await registry.discover(server === undefined ? undefined : [server], { signal: over }).catch(() => {})
+    await registry.discover(before === undefined ? undefined : [before], { signal: over }).catch(() => {})
     signal.throwIfAborted()
-    if (late.aborted) return { detail: `The server ${server ?? ''} did not answer in 2 s.`, hint }
+    if (late.aborted) unhealthy(`The server ${before ?? ''} did not answer in 2 s.`)
   }
-  const now = rolesOf(options)
-  return problem(options, now, server) ?? now.tools
+  const tools = rolesOf(options)
+  check(options, tools, tools.server ?? before) // the tools of a server that fails leave the list
+  return tools
 }

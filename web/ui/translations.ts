@@ -3,10 +3,14 @@ export type Message = string | { [category in Intl.LDMLPluralRule]?: string }
 export type Messages<Key extends string = string> = Partial<Record<Key, Message>>
 export type Places = Record<string, string | number>
 
-/** The messages of a panel in one language, and the language's numbers and times. */
-export interface Words<Key extends string> {
+/** The messages of one language. */
+export interface Say<Key extends string> {
   (key: Key, places?: Places): string
   readonly locale: string
+}
+
+/** The messages of a panel in one language, and the language's numbers and times. */
+export interface Words<Key extends string> extends Say<Key> {
   number(n: number): string
   /** A duration in ms: "32 ms", "1.4 s", "2 min". */
   duration(ms: number): string
@@ -16,11 +20,27 @@ export interface Words<Key extends string> {
   time(at: number): string
 }
 
-/** Words of a locale, a BCP 47 tag; English if it is none. A message comes from the first table that has it. */
-export function wordsFrom<Key extends string>(tag: string, ...tables: readonly Messages<Key>[]): Words<Key> {
+/** Messages of a locale, a BCP 47 tag; English if it is none. A message comes from the first table that has it. */
+export function sayFrom<Key extends string>(tag: string, ...tables: readonly Messages<Key>[]): Say<Key> {
   const locale = canonical(tag)
   const plural = new Intl.PluralRules(locale)
-  const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  const numbers = numbersOf(locale)
+  const say = (key: Key, places: Places = {}) => {
+    const message: Message = tables.find((table) => table[key] !== undefined)?.[key] ?? key
+    const text = typeof message === 'string' ? message : message[plural.select(Number(places.n))] ?? message.other ?? ''
+    return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      const value = places[name]
+      return value === undefined ? whole : typeof value === 'number' ? numbers.format(value) : value
+    })
+  }
+  return Object.assign(say, { locale })
+}
+
+/** As {@link sayFrom}, with the language's numbers and times. */
+export function wordsFrom<Key extends string>(tag: string, ...tables: readonly Messages<Key>[]): Words<Key> {
+  const say = sayFrom(tag, ...tables)
+  const { locale } = say
+  const numbers = numbersOf(locale)
   const units = new Map<string, Intl.NumberFormat>()
   const unit = (n: number, name: string, digits: number) => {
     const key = name + digits
@@ -39,16 +59,7 @@ export function wordsFrom<Key extends string>(tag: string, ...tables: readonly M
   }
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
-  const say = (key: Key, places: Places = {}) => {
-    const message: Message = tables.find((table) => table[key] !== undefined)?.[key] ?? key
-    const text = typeof message === 'string' ? message : message[plural.select(Number(places.n))] ?? message.other ?? ''
-    return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-      const value = places[name]
-      return value === undefined ? whole : typeof value === 'number' ? numbers.format(value) : value
-    })
-  }
   return Object.assign(say, {
-    locale,
     number: (n: number) => numbers.format(n),
     duration: (ms: number) =>
       ms < 999.5
@@ -70,6 +81,8 @@ export function wordsFrom<Key extends string>(tag: string, ...tables: readonly M
     time: (at: number) => clock.format(at),
   })
 }
+
+const numbersOf = (locale: string) => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 
 function canonical(tag: string): string {
   try {

@@ -2,6 +2,7 @@
 // runs in the page. registry/convert does the same on JSON text and explains it. testdata/convert holds both to one
 // output.
 
+import { isObject } from '../shared/object.ts'
 import { geminiParameters } from './gemini.ts'
 import {
   clip,
@@ -10,7 +11,6 @@ import {
   hasShape,
   holdsSchemas,
   isBool,
-  isObject,
   isSound,
   json,
   set,

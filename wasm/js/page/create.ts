@@ -12,7 +12,7 @@ import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
 import { imported, part } from './parts.ts'
 import { RegistryImage, type Owner } from './registry.ts'
-import { aborted } from './requests.ts'
+import { within } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
 import { ConfigStore, pinsShape, serversShape, storageFor, tasksShape } from './storage.ts'
@@ -335,12 +335,3 @@ class PageOwner implements Owner {
 }
 
 export const { create } = PageOwner
-
-export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  if (!signal) return work
-  if (signal.aborted) throw aborted(signal)
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true })),
-  ])
-}

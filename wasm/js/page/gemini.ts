@@ -1,18 +1,8 @@
 // Converts to Gemini's Schema, a subset of OpenAPI without references. registry/convert/gemini*.go do the same and list
 // what the API refuses.
 
-import {
-  clip,
-  Conversion,
-  describeSchema,
-  distinct,
-  get,
-  isObject,
-  json,
-  set,
-  step,
-  type Schema,
-} from './schemashape.ts'
+import { isObject } from '../shared/object.ts'
+import { clip, Conversion, describeSchema, distinct, get, json, set, step, type Schema } from './schemashape.ts'
 import { fold, lookup, rootView, typesOf, view, type View } from './schemaview.ts'
 import {
   geminiFormats,

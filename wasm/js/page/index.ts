@@ -1,11 +1,12 @@
 import { compile } from './compile.ts'
-import { create, within } from './create.ts'
+import { create } from './create.ts'
 import { ignore } from '../shared/download.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { loadAhead } from './launch.ts'
 import { checkOptions } from './options.ts'
 import { part } from './parts.ts'
 import { RegistryImage } from './registry.ts'
+import { within } from './requests.ts'
 import type * as types from '../shared/types.ts'
 
 export { portChannel } from '../shared/channel.ts'

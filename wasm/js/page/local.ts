@@ -5,7 +5,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { callTimeoutMs, serverRemovedError, timeoutError } from '../shared/wire.gen.ts'
 import { isOwn } from './own-tools.ts'
-import { aborted } from './requests.ts'
+import { aborted, within } from './requests.ts'
 
 /** The url of a server whose tools are functions of the page. */
 export const localUrl = 'builtin:page'
@@ -99,10 +99,8 @@ export class LocalSet {
       const progress = (p: types.ToolProgress) => {
         if (!signal.aborted) onProgress?.(p)
       }
-      value = await Promise.race([
-        rejection(signal),
-        (async () => this.#tools.get(name)!.run(JSON.parse(args), { signal, onProgress: progress }))(),
-      ])
+      const run = async () => this.#tools.get(name)!.run(JSON.parse(args), { signal, onProgress: progress })
+      value = await within(signal, run())
     } catch (e) {
       if (caller?.aborted) throw aborted(caller)
       if (time.aborted)
@@ -182,7 +180,26 @@ export class LocalServers {
     this.states = { ...this.states, [server]: state }
   }
 
-  run(tool: types.ToolInfo, args: string, options: types.DispatchOptions, runner: LocalRunner) {
+  /** Refuses what only an MCP server can do. */
+  checkRemote(name: string): void {
+    if (this.has(name))
+      throw new RegistryError('unsupported', `the tools of ${name} are functions of this page`, {
+        server: name,
+        hint: 'Change them with addTools() and removeServer(). enabled and tools can be updated.',
+      })
+  }
+
+  async run(
+    tool: types.ToolInfo,
+    args: string,
+    options: types.DispatchOptions & { detach?: boolean },
+    runner: LocalRunner,
+  ): Promise<types.ToolResult> {
+    if (options.detach)
+      throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
+        server: tool.server,
+        hint: 'Call it without detach.',
+      })
     return this.#sets.get(tool.server)!.run(tool, args, options, runner)
   }
 
@@ -206,11 +223,6 @@ export function extraTools(tools: readonly types.LocalTool[]): LocalSet {
       })
   set.add(tools)
   return set
-}
-
-/** Rejects when the signal aborts. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }
 
 function messageOf(e: unknown): string {

@@ -1,7 +1,7 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName, checkNames } from './checkrequest.ts'
-import { fromWire } from '../shared/errors.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
 import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
@@ -13,6 +13,7 @@ import type {
   ElicitEvent,
   ListedTool,
   PinnedEvent,
+  RequestBody,
   ToolsEvent,
 } from '../shared/protocol.ts'
 import type { Leaks } from '../shared/leaks.ts'
@@ -180,10 +181,10 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#servers[server])
       throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
     this.#models.local.add(server, tools)
-    this.#localChanged()
+    this.#listsChanged()
   }
 
-  #localChanged(): void {
+  #listsChanged(): void {
     this.#index = this.#offers = undefined
     this.#changed()
   }
@@ -196,11 +197,7 @@ export class RegistryImage implements types.Registry, HostListener {
   /** Refuses what only an MCP server can do. */
   #checkRemote(name: string): void {
     checkName(name)
-    if (this.#isLocal(name))
-      throw new RegistryError('unsupported', `the tools of ${name} are functions of this page`, {
-        server: name,
-        hint: 'Change them with addTools() and removeServer(). enabled and tools can be updated.',
-      })
+    this.#models?.local.checkRemote(name)
   }
 
   async addServer(name: string, config: types.ServerConfig, options?: types.ScopeOptions): Promise<void> {
@@ -226,7 +223,7 @@ export class RegistryImage implements types.Registry, HostListener {
   ): Promise<void> {
     if (this.#isLocal(name) && Object.keys(patch).every((field) => field === 'enabled' || field === 'tools')) {
       this.#models.local.update(name, patch)
-      return this.#localChanged()
+      return this.#listsChanged()
     }
     this.#checkRemote(name)
     const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<
@@ -242,7 +239,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkName(name)
     if (this.#isLocal(name)) {
       this.#models.local.remove(name)
-      return this.#localChanged()
+      return this.#listsChanged()
     }
     await this.requests.ask({ method: 'removeServer', name })
     await this.#owner.save?.(name)
@@ -285,11 +282,14 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
-    checkName(server)
     checkNames('tools', tools)
-    await this.requests.ask(
-      tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
-    )
+    await this.#approve({ method: 'approveTools', name: server, ...(tools && { tools }) })
+  }
+
+  /** Resolves once the approvals are stored. */
+  async #approve(request: Extract<RequestBody, { method: `approve${string}` }>): Promise<void> {
+    checkName(request.name)
+    await this.requests.ask(request)
     await this.#owner.approvalsSaved?.()
   }
 
@@ -299,7 +299,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async forgetApprovals(server?: string): Promise<void> {
     await (this.#owner.trust?.().then((t) => t.forget(server)) ??
-      this.requests.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
+      this.requests.ask({ method: 'forgetApprovals', ...(server && { server }) }))
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
@@ -320,20 +320,31 @@ export class RegistryImage implements types.Registry, HostListener {
       remote: !this.#owner.trust,
       results: () => this.#made(),
       resultBytes: () => this.#resultBytes,
-      origin: (server) => originOf(this.#servers[server]?.config.url ?? ''),
+      origin: (server) => this.#originOf(server),
       scanner: this.#owner.scanner,
-      admit: async (tool, args, signal) =>
-        this.#owner.asks
-          ? (await this.#owner.trust!()).admit(
-            () => tool,
-            tool.name,
-            args,
-            (server) => this.#servers[server]?.config,
-            signal,
-            this.subscribe,
-          )
-          : undefined,
+      admit: async (tool, args, signal) => this.#admit(() => tool, tool.name, args, signal),
     })
+  }
+
+  /** Asks whether a call may be made. Returns why not. */
+  async #admit(
+    find: () => types.ToolInfo | undefined,
+    name: string,
+    args: string,
+    signal: AbortSignal | undefined,
+    flags?: types.Flag[],
+  ): Promise<WireError | undefined> {
+    if (!this.#owner.asks) return undefined
+    const trust = await this.#owner.trust!()
+    return trust.admit(find, name, args, (server) => this.#config(server), signal, this.subscribe, flags)
+  }
+
+  #config(server: string): types.RedactedConfig | undefined {
+    return this.getSnapshot().servers[server]?.config
+  }
+
+  #originOf(server: string): string {
+    return originOf(this.#config(server)?.url ?? '')
   }
 
   resources(options?: types.ListOptions): Promise<types.ResourceInfo[]> {
@@ -349,10 +360,8 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   async approvePrompts(server: string, prompts?: string[]): Promise<void> {
-    checkName(server)
     checkNames('prompts', prompts)
-    await this.requests.ask({ method: 'approvePrompts', name: server, ...(prompts && { prompts }) })
-    await this.#owner.approvalsSaved?.()
+    await this.#approve({ method: 'approvePrompts', name: server, ...(prompts && { prompts }) })
   }
 
   readResource(server: string, uri: string, options?: types.ReadOptions): Promise<types.ResourceResult> {
@@ -380,10 +389,8 @@ export class RegistryImage implements types.Registry, HostListener {
     ((options?: Parameters<Offers['instructions']>[0]) =>
       this.#offer().then((o) => o.instructions(options))) as types.Registry['instructions']
 
-  async approveInstructions(server: string): Promise<void> {
-    checkName(server)
-    await this.requests.ask({ method: 'approveInstructions', name: server })
-    await this.#owner.approvalsSaved?.()
+  approveInstructions(server: string): Promise<void> {
+    return this.#approve({ method: 'approveInstructions', name: server })
   }
 
   async setRoots(roots: types.Root[]): Promise<void> {
@@ -396,7 +403,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.discovered = true
     names = names?.filter((name) => !this.#isLocal(name))
     if (names && !names.length || this.#owner.discoverOff?.(names)) return this.getSnapshot()
-    await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
+    await this.requests.ask({ method: 'discover', ...(names && { names }) }, { signal: options?.signal })
     for (let known; known !== this.#filling;) await (known = this.#filling)
     return this.getSnapshot()
   }
@@ -492,7 +499,7 @@ export class RegistryImage implements types.Registry, HostListener {
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
-    const { timeoutMs, onProgress, signal, detach, app } = options
+    const { timeoutMs, onProgress, signal, app } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function')
@@ -509,29 +516,15 @@ export class RegistryImage implements types.Registry, HostListener {
     const local = this.#isLocal(tool?.server) ? tool : undefined
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
-    const leaks = this.#leaksIn(sent, local ? undefined : tool)
-    if (this.#owner.asks) {
-      const asked = local && { ...local, pin: localPin }
-      const denied = await (await this.#owner.trust!()).admit(
-        () => local && find() === local ? asked : find(),
-        name,
-        sent,
-        (server) => this.getSnapshot().servers[server]?.config,
-        signal,
-        this.subscribe,
-        leaks,
-      )
-      if (signal?.aborted) throw aborted(signal)
-      if (denied) throw fromWire(denied)
-    }
-    if (local) {
-      if (!detach)
-        return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
-      throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
-        server: local.server,
-        hint: 'Call it without detach.',
-      })
-    }
+    const { server } = tool ?? {}
+    const leaks = server === undefined || local
+      ? undefined
+      : this.#owner.leaks?.inArguments(sent, server, this.#config(server)?.url ?? '')
+    const asked = local && { ...local, pin: localPin }
+    const denied = await this.#admit(() => local && find() === local ? asked : find(), name, sent, signal, leaks)
+    if (signal?.aborted) throw aborted(signal)
+    if (denied) throw fromWire(denied)
+    if (local) return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
     const { app: _, ...rest } = options
     return this.#send(name, sent, tool, forApp ? { ...rest, app: true } : rest, observedId)
   }
@@ -569,19 +562,6 @@ export class RegistryImage implements types.Registry, HostListener {
       : this.#take(answer, tool)
   }
 
-  /** The flags of secrets in arguments for a tool. Throws if such calls are blocked. */
-  #leaksIn(args: string, tool: types.ToolInfo | undefined): types.Flag[] {
-    const { leaks } = this.#owner
-    if (!leaks || !tool) return []
-    const flags = leaks.inArguments(JSON.parse(args), this.#servers[tool.server]?.config.url ?? '')
-    if (!flags.length || !leaks.blocks) return flags
-    const { where, excerpt } = flags[0]!
-    throw new RegistryError('secret_blocked', `${where} has ${excerpt}, which would go to ${tool.server}`, {
-      server: tool.server,
-      hint: "Take it out of the arguments. secrets: 'flag' asks the user instead.",
-    })
-  }
-
   /** Runs functions of the page. */
   readonly runner: ModelSource['runner'] = {
     check: async (tool, args) => (await part('validate', this.#owner.host)).checkArguments(tool, args),
@@ -596,7 +576,7 @@ export class RegistryImage implements types.Registry, HostListener {
       result = await (await this.#made()).take(
         answer,
         this.#resultBytes,
-        originOf(this.getSnapshot().servers[server]?.config.url ?? ''),
+        this.#originOf(server),
         this.#owner.scanner,
       )
     } catch (cause) {
@@ -815,8 +795,7 @@ export class RegistryImage implements types.Registry, HostListener {
   #replace(server: string, list: ToolLists): void {
     if (list.tools.length || list.withheld.length || list.held.length || list.apps.length) this.#lists.set(server, list)
     else this.#lists.delete(server)
-    this.#index = this.#offers = undefined
-    this.#changed()
+    this.#listsChanged()
   }
 
   #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {

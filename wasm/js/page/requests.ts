@@ -282,3 +282,13 @@ export function shielded(fn: () => void): void {
 
 export const aborted = (signal: AbortSignal) =>
   new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
+
+/** Settles as the work does, or rejects when the signal aborts. */
+export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work
+  if (signal.aborted) throw aborted(signal)
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true })),
+  ])
+}

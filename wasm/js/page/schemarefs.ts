@@ -1,6 +1,7 @@
 // The references of a schema. registry/convert/refs.go does the same and explains it.
 
-import { isObject, shapeOf, type Schema } from './schemashape.ts'
+import { isObject } from '../shared/object.ts'
+import { shapeOf, type Schema } from './schemashape.ts'
 import { lookup } from './schemaview.ts'
 import { maxRefs, sameValue } from '../shared/wire.gen.ts'
 

@@ -1,5 +1,6 @@
 // The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
 
+import { isObject } from '../shared/object.ts'
 import { keywordShapes, maxPattern, typeNames } from '../shared/wire.gen.ts'
 
 export type Schema = Record<string, unknown>
@@ -16,7 +17,6 @@ const isType = (v: unknown) => typeNames.includes(v as string)
 const isText = (v: unknown) => typeof v === 'string'
 export const isBool = (v: unknown) => typeof v === 'boolean'
 
-export const isObject = (v: unknown): v is Schema => typeof v === 'object' && v !== null && !Array.isArray(v)
 export const isSchema = (v: unknown) => isObject(v) || isBool(v)
 
 const isList = (v: unknown): v is unknown[] => Array.isArray(v) && v.length > 0

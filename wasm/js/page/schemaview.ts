@@ -1,19 +1,8 @@
 // The second step of convert.ts: follows references, merges allOf and folds unions of objects.
 // registry/convert/merge.go and root.go do the same and explain it.
 
-import {
-  clip,
-  Conversion,
-  distinct,
-  get,
-  isObject,
-  isSchema,
-  json,
-  set,
-  shape,
-  step,
-  type Schema,
-} from './schemashape.ts'
+import { isObject } from '../shared/object.ts'
+import { clip, Conversion, distinct, get, isSchema, json, set, shape, step, type Schema } from './schemashape.ts'
 import { maxRefs } from '../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */

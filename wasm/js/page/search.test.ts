@@ -16,7 +16,7 @@ const searchOf = (index: SearchIndex): Search => (query) => {
   return { names: hits.map((h) => h.name), score: hits[0]?.score ?? 0 }
 }
 
-test('the set has what it claims', () => {
+test('P46: the set has what it claims', () => {
   const all = new Set([...tools.values()].flat().map((t) => t.name))
   assert.ok(all.size >= 300 && tools.size >= 12 && queries.length >= 240)
   for (const { text, right } of queries) for (const name of right) assert.ok(all.has(name), `${text}: ${name}`)
@@ -36,7 +36,7 @@ const floors: Record<string, number> = {
 }
 
 for (const half of ['tuning', 'held-out']) {
-  test(`the ${half} half finds as many right tools as it did`, () => {
+  test(`P46: the ${half} half finds as many right tools as it did`, () => {
     const search = searchOf(indexOf(docs))
     const some = queries.filter((q) => q.half === half)
     for (const [kind, least] of Object.entries(floors)) {
@@ -50,7 +50,7 @@ for (const half of ['tuning', 'held-out']) {
   })
 }
 
-test('the order of servers, and tools that came and went, have no influence', () => {
+test('P46: the order of servers, and tools that came and went, have no influence', () => {
   const straight = indexOf(docs), changed = new SearchIndex()
   finish(changed.set('gone', docs.get('github')!.map((d) => ({ ...d, name: `gone/${d.name}` }))))
   for (const [server, list] of [...docs].reverse()) finish(changed.set(server, list))
@@ -76,7 +76,7 @@ function indexed(...list: SearchDocument[]): (query: string) => string[] {
   return (query) => index.search(query, 50).map((h) => h.name)
 }
 
-test('words are found in each way of writing them', () => {
+test('P46: words are found in each way of writing them', () => {
   const find = indexed(
     doc('createPullRequest'),
     doc('get_database_config'),
@@ -136,7 +136,7 @@ test('queries of stop words, signs or nothing', () => {
   assert.deepEqual(new SearchIndex().search('file', 5), [])
 })
 
-test('hostile texts are bounded', () => {
+test('P46: hostile texts are bounded', () => {
   const letters = Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(' ')
   const index = new SearchIndex()
   const definition: ToolDefinition = {
@@ -164,7 +164,7 @@ test('hostile texts are bounded', () => {
   assert.ok(index.search('n29999', 5)[0]?.name !== 'n29999') // after the last that counts
 })
 
-test('the parameters of a tool: nested ones, those of items and of alternatives', () => {
+test('P46: the parameters of a tool: nested ones, those of items and of alternatives', () => {
   const { parameters, details } = documentOf({
     name: 's__t',
     server: 's',

@@ -1,7 +1,8 @@
 // Arguments against a tool's inputSchema, and results against its outputSchema. registry/validate says the rules
 // and the bounds; validate.test.ts holds both to the same verdicts.
 
-import { clip, distinct, get, isObject, isSchema, json } from './schemashape.ts'
+import { isObject } from '../shared/object.ts'
+import { clip, distinct, get, isSchema, json } from './schemashape.ts'
 import { lookup, typesOf } from './schemaview.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'

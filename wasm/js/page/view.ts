@@ -6,7 +6,7 @@ import { argumentText, checkCount, checkNames } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
-import { aborted, shielded } from './requests.ts'
+import { shielded, within } from './requests.ts'
 import { filterFor, matchesOne } from './toolfilter.ts'
 
 /** The names that a refused call lists. */
@@ -162,7 +162,8 @@ export class View extends ModelTools implements types.View {
   async #approve(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<void> {
     const { approve } = this.#options
     if (!approve) return
-    const answer = await untilAborted(
+    const answer = await within(
+      signal,
       (async () =>
         approve({
           server: tool.server,
@@ -176,7 +177,6 @@ export class View extends ModelTools implements types.View {
           flags: tool.flags ?? [],
           signal,
         }))().catch((e: unknown) => this.#denied(tool, `the approval failed: ${(e as Error)?.message ?? e}`)),
-      signal,
     )
     if (answer !== true && answer !== 'once' && answer !== 'always')
       this.#denied(tool, `the call of ${tool.name} was not allowed`)
@@ -278,14 +278,4 @@ function agrees(wanted: types.ViewOptions['annotations'], believed: Record<strin
 /** The earlier array, if it has the same elements. */
 function sameOr<T>(was: readonly T[] | undefined, now: readonly T[]): readonly T[] {
   return was?.length === now.length && was.every((value, i) => value === now[i]) ? was : now
-}
-
-/** Settles as the promise, or rejects when the signal aborts. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(aborted(signal))
-  return new Promise((resolve, reject) => {
-    const end = () => reject(aborted(signal))
-    signal.addEventListener('abort', end, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-  })
 }

@@ -9,7 +9,9 @@ const parse = (ranges: string) =>
     return [parseInt(first!, 16), parseInt(last!, 16)]
   })
 
-const hidden = parse(hiddenRanges), joining = parse(joiningRanges), emoji = parse(emojiRanges)
+/** The code points that are invisible or change the display of others: the first and the last of each range. */
+export const hidden = parse(hiddenRanges)
+const joining = parse(joiningRanges), emoji = parse(emojiRanges)
 const rightToLeft = parse(rightToLeftRanges), han = parse(hanRanges)
 
 function within(c: number, ranges: number[]): boolean {
@@ -19,28 +21,6 @@ function within(c: number, ranges: number[]): boolean {
 
 /** Whether a code point is invisible or changes the display of others. */
 export const isHidden = (c: number) => within(c, hidden)
-
-/** A code point in a regular expression. terser rejects the escape in a template. */
-const escaped = (c: number) => '\\u{' + c.toString(16) + '}'
-
-/** A character class of the ranges between two code points, without CR. */
-const classOf = (from: number, to: number) => {
-  let text = ''
-  for (let i = 0; i < hidden.length; i += 2) {
-    const first = hidden[i]!, last = hidden[i + 1]!
-    if (first < from || first > to) continue
-    const parts = first <= 0x0d && last >= 0x0d ? [first, 0x0c, 0x0e, last] : [first, last]
-    for (let k = 0; k < parts.length; k += 2)
-      text += `${escaped(parts[k]!)}-${escaped(parts[k + 1]!)}`
-  }
-  return `[${text}]`
-}
-
-/** Finds text that may hold hidden characters. A lone CR counts, CRLF does not. V8 is fastest with this order. */
-export const mayHoldHidden = new RegExp(
-  String.raw`${classOf(0, 0xffff)}|\r(?!\n)|${classOf(0x10000, 0x10ffff)}`,
-  'u',
-)
 
 /** Whether ordinary text needs a hidden code point between its neighbours. */
 export function isWanted(c: number, before: number, after: number): boolean {

@@ -2,6 +2,7 @@
 
 import { originOf } from './origin.ts'
 import { configSecrets, minSecret } from './redaction.ts'
+import { RegistryError } from './registry-error.ts'
 import type { Flag, ServerConfig } from './types.ts'
 
 /** What keys and tokens look like, as their issuers document them. */
@@ -31,17 +32,23 @@ export function maskSecrets(text: string): string {
 /** The secrets of a registry, for the option `secrets`. */
 export class Leaks {
   /** A call with a secret fails. Otherwise the user is asked. */
-  readonly blocks: boolean
+  readonly #blocks: boolean
   readonly #configs: () => Iterable<[name: string, config: ServerConfig]>
 
   constructor(blocks: boolean, configs: () => Iterable<[name: string, config: ServerConfig]>) {
-    this.blocks = blocks
+    this.#blocks = blocks
     this.#configs = configs
   }
 
-  /** The flags of arguments for the server at `url`. Its own secrets may go there. */
-  inArguments(args: unknown, url: string): Flag[] {
-    return this.#find(args, '/arguments', originOf(url))
+  /** The flags of the arguments, a JSON text, for a server. Its own secrets may go to its `url`. */
+  inArguments(args: string, server: string, url: string): Flag[] {
+    const flags = this.#find(JSON.parse(args), '/arguments', originOf(url))
+    const [flag] = flags
+    if (!flag || !this.#blocks) return flags
+    throw new RegistryError('secret_blocked', `${flag.where} has ${flag.excerpt}, which would go to ${server}`, {
+      server,
+      hint: "Take it out of the arguments. secrets: 'flag' asks the user instead.",
+    })
   }
 
   /** The flags of a result. */

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit'
 import { clean, line } from '../../ui/text.ts'
-import { parse, wordsOf, type Admit, type Block, type Inline } from '../markdown.ts'
+import { parse, wordsOf, type Admit, type Inline } from '../markdown.ts'
 
 /** A link that opens apart from the page, which it cannot reach. */
 export const link = (url: string, words: unknown): TemplateResult =>
@@ -24,13 +24,13 @@ const inline = (parts: Inline[]): (TemplateResult | string)[] =>
 
 /** Markdown as elements. `heading` has the words of a heading in the language of the page. */
 export const markdownView = (markdown: string, admit: Admit, heading: (words: string) => string): TemplateResult[] =>
-  parse(markdown, admit).map((block: Block) => {
-    switch (block.kind) {
+  parse(markdown, admit).map(({ kind, lines }) => {
+    switch (kind) {
       case 'heading':
-        return html`<h3>${heading(line(wordsOf(block.parts)))}</h3>`
+        return html`<h3>${heading(line(wordsOf(lines.flat())))}</h3>`
       case 'paragraph':
-        return html`<p dir="auto">${inline(block.parts)}</p>`
+        return html`<p dir="auto">${inline(lines.flat())}</p>`
       case 'list':
-        return html`<ul dir="auto">${block.items.map((item) => html`<li>${inline(item)}</li>`)}</ul>`
+        return html`<ul dir="auto">${lines.map((parts) => html`<li>${inline(parts)}</li>`)}</ul>`
     }
   })
