@@ -73,7 +73,9 @@ export function paste(field: HTMLElement, text: string): void {
   for (const part of pieces(text)) {
     const clipboardData = new DataTransfer()
     clipboardData.setData('text/plain', part)
-    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, clipboardData }))
+    // Firefox takes the text from `data` only.
+    const pasted = { clipboardData, data: part, dataType: 'text/plain' }
+    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, ...pasted }))
   }
 }
 
