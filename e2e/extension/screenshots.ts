@@ -18,10 +18,11 @@ const width = 380
 /** Longer pages are cut. */
 const tallest = 900
 
-/** Returns ports that are free, of those where the extension looks for bridges. */
+/** Returns free ports, of those where the extension looks for bridges. 55157 is left to the gateway. */
 async function freePorts(n: number): Promise<number[]> {
   const free: number[] = []
   for (let port = 55156; port <= 55165 && free.length < n; port++) {
+    if (port === 55157) continue
     const server = createServer()
     const listens = await new Promise((resolve) => {
       server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
