@@ -104,6 +104,33 @@ for (const site of sites)
     assert.equal(second.conversationId, first.conversationId)
   })
 
+test('T36: several chats answer at once in tabs behind the one in front, and are compared', async () => {
+  const judgement = { agreements: ['It is deep'], differences: [], verdict: 'Both are right.' }
+  for (const site of ['chatgpt', 'claude'] as const) {
+    pages.reply(
+      site,
+      (prompt) =>
+        prompt.includes('Reply with one JSON object')
+          ? `\`\`\`json\n${JSON.stringify(judgement)}\n\`\`\``
+          : 'It is 12 m deep.',
+    )
+  }
+  const args = { prompt: 'How deep is the channel at 12 h?', services: ['chatgpt', 'claude'], judge: 'claude' }
+  const asked = call(desk, 'chat_compare', args, { timeout: 120_000 })
+  await rig.until('both answer', (s) => s.runs.length === 2)
+  const tabs = await rig.panel.evaluate<{ active: boolean; hidden: boolean }[]>(`(async () => {
+    const tabs = await chrome.tabs.query({ url: ['https://chatgpt.com/*', 'https://claude.ai/*'] })
+    return Promise.all(tabs.map(async ({ id, active }) => {
+      const [{ result }] = await chrome.scripting.executeScript({ target: { tabId: id }, func: () => document.hidden })
+      return { active, hidden: result }
+    }))
+  })()`)
+  assert.deepEqual(tabs, [{ active: false, hidden: true }, { active: false, hidden: true }])
+  const r = await asked
+  assert.ok(!r.error, r.text)
+  assert.deepEqual(r.structured.comparison, { ...judgement, judge: 'claude' })
+})
+
 test("the toolbar's button opens the sidebar, where nothing breaks WCAG or is wider than it", async () => {
   await rig.clickButton()
   const sidebar = `chrome.extension.getViews({ type: 'sidebar' })[0]`

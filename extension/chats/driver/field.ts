@@ -35,6 +35,14 @@ export function focus(field: HTMLElement): boolean {
   return root.activeElement === field || field.contains(root.activeElement)
 }
 
+/** Puts the caret at the end of an editor's text. */
+export function placeCaret(field: HTMLElement): void {
+  focus(field)
+  const selection = field.ownerDocument.getSelection()
+  selection?.selectAllChildren(field.lastElementChild ?? field)
+  selection?.collapseToEnd()
+}
+
 const command = (field: Element, name: string, value?: string) => field.ownerDocument.execCommand(name, false, value)
 
 /**
