@@ -34,7 +34,7 @@ usage: ./build.sh VERB
   audit        known vulnerabilities in what is linked (GOVULNDB: another database)
   reproduce    the modules, built twice in different folders; fails when their bytes differ
   modules DIR  the modules alone
-  screenshots  the pictures of the panel, apps and runs for the documents
+  screenshots  the pictures of the panel, apps, runs and the side panel for the documents
   clean        remove what was built
 EOT
 }
@@ -93,7 +93,8 @@ docs) setup docs; package; exec node docs/tools/node_modules/typedoc/bin/typedoc
 audit) exec node $build/audit.mjs ;;
 reproduce) setup tools; exec node $build/reproduce.mjs ;;
 modules) setup tools; exec node $build/modules.mjs "$@" ;;
-screenshots) setup chromium; package; node e2e/panel/screenshots.ts; exec node e2e/web/screenshots.ts ;;
+screenshots) setup chromium; package; programs; extension
+	for room in panel web extension; do node e2e/$room/screenshots.ts; done ;;
 clean) rm -rf dist wasm/js/gen e2e/bundlers/build ;;
 *) usage >&2; exit 2 ;;
 esac

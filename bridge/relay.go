@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -57,6 +59,13 @@ func newRelay(b *Bridge, profile string) *relay {
 // receive answers requests about tools, resources and prompts. go-sdk answers the other methods.
 func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		if log := r.bridge.opts.Logger; log.Enabled(ctx, slog.LevelDebug) {
+			began := time.Now()
+			defer func() {
+				log.Debug("a request ended", "method", method, "tool", toolOf(req), "failed", err != nil,
+					"ms", time.Since(began).Milliseconds())
+			}()
+		}
 		defer func() {
 			if p := recover(); p != nil { // one client's request must not end the others' sessions
 				r.bridge.opts.Logger.Error("a request panicked", "method", method, "panic", p)
@@ -93,6 +102,15 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// toolOf returns the tool that a call names. Arguments are not logged.
+func toolOf(req mcp.Request) string {
+	call, ok := req.(*mcp.CallToolRequest)
+	if !ok {
+		return ""
+	}
+	return call.Params.Name
 }
 
 // receiveModern does the same for requests of 2026-07-28.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -46,6 +47,40 @@ func TestToolsOfTheExtension(t *testing.T) {
 			t.Fatal("list_changed did not come")
 		}
 	}
+}
+
+func TestRequestsAreLoggedWithoutArguments(t *testing.T) {
+	var log lockedBuffer
+	_, _, d := paired(t, &bridge.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	d.names(t, true)
+	d.call(t, "echo", map[string]any{"text": "s3cret"})
+	for deadline := time.Now().Add(patience); !strings.Contains(log.String(), "method=tools/call tool=echo failed=false"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("the call is not logged:\n%s", log.String())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if strings.Contains(log.String(), "s3cret") {
+		t.Error("the log has the arguments")
+	}
+}
+
+// lockedBuffer may be written and read at the same time.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.String()
 }
 
 func TestWithoutExtension(t *testing.T) {

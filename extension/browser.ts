@@ -33,6 +33,7 @@ function wrap(raw: chrome.runtime.Port): Port {
 export const extensionId = (): string => chrome.runtime.id
 export const extensionVersion = (): string => chrome.runtime.getManifest().version
 export const extensionUrl = (path: string): string => chrome.runtime.getURL(path)
+const inFirefox = (): boolean => extensionUrl('').startsWith('moz-extension:')
 export const connectPort = (name: string): Port => wrap(chrome.runtime.connect({ name }))
 export const openOptions = (): void => void chrome.runtime.openOptionsPage()
 export const openTab = (url: string): void => void chrome.tabs.create({ url })
@@ -55,7 +56,12 @@ export interface Wanted {
   permissions?: string[]
   origins?: string[]
 }
-const asked = (p: Wanted) => p as chrome.permissions.Permissions
+/** Firefox refuses patterns with a port. Those without one are for every port. */
+const asked = ({ origins, ...rest }: Wanted) =>
+  ({
+    ...rest,
+    ...(origins && { origins: inFirefox() ? origins.map((o) => o.replace(/:\d+\/\*$/, '/*')) : origins }),
+  }) as chrome.permissions.Permissions
 
 /** Call it in the click's own handler. */
 export const requestPermissions = (p: Wanted): Promise<boolean> => chrome.permissions.request(asked(p))
@@ -104,7 +110,7 @@ export function onAlarm(name: string, handler: () => void): void {
  * The time between two alarms that keep the background awake, in minutes. Chromium allows no shorter one. Firefox ends
  * an event page 30 s after its last event, so the alarm must come sooner there.
  */
-export const wakingMinutes = (): number => (extensionUrl('').startsWith('moz-extension:') ? 0.25 : 0.5)
+export const wakingMinutes = (): number => (inFirefox() ? 0.25 : 0.5)
 export async function setAlarm(name: string, minutes: number): Promise<void> {
   if ((await chrome.alarms.get(name))?.periodInMinutes !== minutes)
     await chrome.alarms.create(name, { periodInMinutes: minutes })
@@ -160,8 +166,9 @@ export async function openBackgroundTab(url: string, windowId?: number): Promise
 }
 /** Opens a tab in front, and returns its id. */
 export const openFrontTab = async (url: string): Promise<number> => (await chrome.tabs.create({ url })).id!
-/** Opens a window behind the others, and returns its tab. */
+/** Opens a window behind the others, and returns its tab. Rejects in Firefox, where a window always comes in front. */
 export async function openWindow(url: string, width: number, height: number): Promise<Tab> {
+  if (inFirefox()) throw new Error('a window would come in front of the others')
   const w = await chrome.windows.create({ url, focused: false, width, height, type: 'normal' })
   const tab = w?.tabs?.[0]
   if (!tab) throw new Error('the browser opened no window')

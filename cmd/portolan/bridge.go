@@ -93,6 +93,9 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err != nil {
 		return err
 	}
+	if *file != "" {
+		opts.Logger.Info("the bridge listens", "address", b.Addr())
+	}
 	if err := printAddress(b, opts, stdout); err != nil {
 		return err
 	}

@@ -212,6 +212,9 @@ func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, er
 		if len(sites) > 0 {
 			return sites, nil
 		}
+		if len(list.Tools) == 1 && list.Tools[0].Name == "portolan_pair" {
+			return nil, errors.New("no browser is paired: run portolan bridge pair")
+		}
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-patience:

@@ -13,7 +13,7 @@
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
 //	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
-//	    [--log-file FILE] [--log-level debug|info|warn|error]
+//	    [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
 //	portolan bridge pair|clients|token
 //	portolan bridge revoke INSTALL-ID
 //	portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
@@ -58,7 +58,7 @@ const usage = `usage:
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
   portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
   portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
-      [--log-file FILE] [--log-level debug|info|warn|error]
+      [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
   portolan bridge pair|clients|token
   portolan bridge revoke INSTALL-ID
   portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION

@@ -4,6 +4,7 @@ import { answer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import type { Locale } from '../sites/state.ts'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type { TurnState, Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
@@ -173,7 +174,13 @@ export class Asking {
   }
 }
 
+/** How sure a whole answer is: a site without a mark of complete answers is never `high`. */
+export const sureness = (site: Site) => (siteSpecs[site].layouts.some((l) => l.end.length) ? 'high' : 'medium')
+
+/** Sites whose marks of citations the profile does not know. */
+const citing: readonly Site[] = ['claude', 'grok', 'deepseek', 'mistral']
+
 /** The backend's Markdown as the driver reads it from a page's elements. */
 export const asRead = (text: string, site: Site) =>
-  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
-    .replaceAll('](/images', `](${hosts[site]}/images`)
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', citing.includes(site) ? '1' : '')
+    .replace('quotation\n> of', 'quotation of').replaceAll('](/images', `](${hosts[site]}/images`)

@@ -1,11 +1,17 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { eachSite, sites } from '../../extension/chats/sites/site.ts'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
+import { root } from '../web/harness.ts'
+import { sdkServer } from '../web/sdkserver.ts'
+import { sureness } from './asking.ts'
 import { FirefoxRig } from './firefox.ts'
 import { call, hasTool } from './rig.ts'
 
-// The build for Firefox: the link to the bridge, bookmarks, and a chat, in Firefox ESR.
+// The build for Firefox in Firefox ESR: the link to the bridge, bookmarks, a server, all chats, the sidebar.
 
 let pages: Pages
 let rig: FirefoxRig
@@ -50,21 +56,107 @@ test('bookmarks are added, found and moved', async () => {
   assert.ok(!(await removing).error)
 })
 
-test('a chat answers, and its conversation continues', async () => {
-  await rig.grant({ permissions: ['scripting'], origins: ['https://chatgpt.com/*'] })
-  await rig.ask('setChat', { site: 'chatgpt', patch: { enabled: true, acceptedAt: Date.now() } })
-  await rig.ask('setOptions', { reuse: 'off' })
-  await hasTool(desk, 'chat_chatgpt')
-  const ask = async (about: string, more = {}) => {
-    const prompt = `token:${about}\nsecond line, “quoted” & <b>\n\n    fourth line`
-    const r = await call(desk, 'chat_chatgpt', { prompt, ...more }, { timeout: 120_000 })
-    assert.ok(!r.error, r.text)
-    assert.match(r.text, new RegExp(`ends with \\*\\*${about}\\*\\*\\.$`))
-    assert.equal(pages.prompts('chatgpt').at(-1)!.text, prompt)
-    return r.structured as { conversationId: string; confidence: string }
+test('a server that was switched on in the panel reaches the client', async () => {
+  const tide = { name: 'tide', description: 'Says when the tide is high.', inputSchema: { type: 'object' } }
+  const text = 'High water at 14:05'
+  const results = { tide: { content: [{ type: 'text', text }] } }
+  const server = await sdkServer([tide], { cors: false, results })
+  try {
+    await rig.panel.evaluate(
+      `document.querySelector('portolan-extension').shadowRoot.querySelector('#tab-servers').click()`,
+    )
+    const panel = `document.querySelector('portolan-extension').shadowRoot.querySelector('portolan-panel')`
+    await rig.holds(`!!${panel}?.registry`, 'the settings panel')
+    // The registry of the panel asks the browser for the permission to reach the server's host.
+    await rig.inClick(`${panel}.registry.addServer('harbour', { url: ${JSON.stringify(`${server.url}/mcp`)} })`)
+    await hasTool(desk, 'harbour__tide')
+    assert.equal((await call(desk, 'harbour__tide')).text, text)
+    const control = new AbortController()
+    const waiting = desk.callTool({ name: 'harbour__wait', arguments: {} }, undefined, { signal: control.signal })
+    while (!server.calls.includes('wait')) await new Promise((resolve) => setTimeout(resolve, 20))
+    control.abort()
+    await assert.rejects(waiting)
+    while (!server.calls.includes('cancelled')) await new Promise((resolve) => setTimeout(resolve, 20))
+  } finally {
+    await server.close()
   }
-  const first = await ask('fox-1')
-  assert.equal(first.confidence, 'high')
-  const second = await ask('fox-2', { conversationId: first.conversationId })
-  assert.equal(second.conversationId, first.conversationId)
+})
+
+const spent = eachSite(() => 0)
+for (const site of sites)
+  test(`S12: ${site} answers, and its conversation continues`, async () => {
+    await rig.grant({ permissions: ['scripting'], origins: siteSpecs[site].matches })
+    await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now() } })
+    await rig.ask('setOptions', { reuse: 'off' })
+    await hasTool(desk, `chat_${site}`)
+    const ask = async (more = {}) => {
+      const about = `fox-${site}-${++spent[site]}`
+      const prompt = `token:${about}\nsecond line, “quoted” & <b>\n\n    fourth line`
+      const r = await call(desk, `chat_${site}`, { prompt, ...more }, { timeout: 120_000 })
+      assert.ok(!r.error, r.text)
+      assert.match(r.text, new RegExp(`ends with \\*\\*${about}\\*\\*\\.$`))
+      assert.equal(pages.prompts(site).at(-1)!.text, prompt)
+      return r.structured as { conversationId: string; confidence: string }
+    }
+    const first = await ask()
+    assert.equal(first.confidence, sureness(site))
+    const second = await ask({ conversationId: first.conversationId })
+    assert.equal(second.conversationId, first.conversationId)
+  })
+
+test('T36: several chats answer at once in tabs behind the one in front, and are compared', async () => {
+  const judgement = { agreements: ['It is deep'], differences: [], verdict: 'Both are right.' }
+  for (const site of ['chatgpt', 'claude'] as const) {
+    pages.reply(
+      site,
+      (prompt) =>
+        prompt.includes('Reply with one JSON object')
+          ? `\`\`\`json\n${JSON.stringify(judgement)}\n\`\`\``
+          : 'It is 12 m deep.',
+    )
+  }
+  const args = { prompt: 'How deep is the channel at 12 h?', services: ['chatgpt', 'claude'], judge: 'claude' }
+  const asked = call(desk, 'chat_compare', args, { timeout: 120_000 })
+  await rig.until('both answer', (s) => s.runs.length === 2)
+  const tabs = await rig.panel.evaluate<{ active: boolean; hidden: boolean }[]>(`(async () => {
+    const tabs = await chrome.tabs.query({ url: ['https://chatgpt.com/*', 'https://claude.ai/*'] })
+    return Promise.all(tabs.map(async ({ id, active }) => {
+      const [{ result }] = await chrome.scripting.executeScript({ target: { tabId: id }, func: () => document.hidden })
+      return { active, hidden: result }
+    }))
+  })()`)
+  assert.deepEqual(tabs, [{ active: false, hidden: true }, { active: false, hidden: true }])
+  const r = await asked
+  assert.ok(!r.error, r.text)
+  assert.deepEqual(r.structured.comparison, { ...judgement, judge: 'claude' })
+})
+
+test("the toolbar's button opens the sidebar, where nothing breaks WCAG or is wider than it", async () => {
+  await rig.clickButton()
+  const sidebar = `chrome.extension.getViews({ type: 'sidebar' })[0]`
+  await rig.holds(
+    `${sidebar}?.document.querySelector('portolan-extension')?.shadowRoot.querySelectorAll('portolan-link').length === 1`,
+    'the sidebar shows the bridge',
+  )
+  const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
+  const found: Record<string, string[]> = {}
+  for (const tab of ['home', 'chats', 'history', 'servers', 'tools', 'activity']) {
+    // WebDriver has no context for a sidebar. With `with` the code below gets its globals from the sidebar's window.
+    found[tab] = await rig.panel.evaluate(`(async (view) => {
+      const app = view.document.querySelector('portolan-extension').shadowRoot
+      app.querySelector('#tab-${tab}').click()
+      await new Promise((resolve) => view.requestAnimationFrame(() => view.requestAnimationFrame(resolve)))
+      with (view) { if (!view.axe) { const module = undefined; ${axe} } }
+      const { violations, passes } = await view.axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      })
+      const { scrollWidth } = view.document.documentElement
+      return [
+        ...violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => v.id + ': ' + n.html.slice(0, 200) + n.failureSummary)),
+        ...passes.length < 10 ? ['only ' + passes.length + ' rules looked at something'] : [],
+        ...scrollWidth > view.innerWidth ? ['width: ' + scrollWidth + ' of ' + view.innerWidth] : [],
+      ]
+    })(${sidebar})`)
+  }
+  assert.deepEqual(found, { home: [], chats: [], history: [], servers: [], tools: [], activity: [] })
 })

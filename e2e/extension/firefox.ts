@@ -16,7 +16,7 @@ const uuid = '5d2e9b7a-1c3f-4e0f-9a68-0c5d2e9b7a11'
 export class FirefoxRig {
   readonly bridge: TestBridge
   readonly firefox: Firefox
-  private readonly panel: FirefoxPage
+  readonly panel: FirefoxPage
   private readonly context: string
   private readonly ends: (() => Promise<unknown>)[]
 
@@ -74,10 +74,14 @@ export class FirefoxRig {
 
   /** Requests optional permissions in a click, as the user would. */
   async grant(wanted: { permissions?: string[]; origins?: string[] }): Promise<void> {
+    if (!await this.inClick<boolean>(`chrome.permissions.request(${JSON.stringify(wanted)})`))
+      throw new Error('the browser refused the permission')
+  }
+
+  /** Evaluates an expression in the panel during a real click, as a question for a permission needs it. */
+  async inClick<T>(expression: string): Promise<T> {
     await this.panel.evaluate(
-      `(() => { document.addEventListener('click', () => { window.granted = chrome.permissions.request(${
-        JSON.stringify(wanted)
-      }) }, { once: true, capture: true }) })()`,
+      `(() => { document.addEventListener('click', (event) => { event.stopPropagation(); window.clicked = ${expression} }, { once: true, capture: true }) })()`,
     )
     const mouse = [{ type: 'pointerMove', x: 5, y: 5 }, { type: 'pointerDown', button: 0 }, {
       type: 'pointerUp',
@@ -87,7 +91,16 @@ export class FirefoxRig {
       context: this.context,
       actions: [{ type: 'pointer', id: 'mouse', actions: mouse }],
     })
-    if (!await this.panel.evaluate<boolean>('window.granted')) throw new Error('the browser refused the permission')
+    return this.panel.evaluate<T>('window.clicked')
+  }
+
+  /** Clicks the extension's button in the browser's own window. */
+  async clickButton(): Promise<void> {
+    const name = addon.replace(/[^a-z0-9-]/g, '_')
+    await asBrowser(
+      this.firefox,
+      `CustomizableUI.addWidgetToArea('${name}-browser-action', 'nav-bar'), document.getElementById('${name}-BAP').click()`,
+    )
   }
 
   ask<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
@@ -109,7 +122,8 @@ export class FirefoxRig {
     await this.until('connected', (s) => s.links[0]?.status === 'connected')
   }
 
-  private async holds(expression: string, what: string): Promise<void> {
+  /** Resolves when an expression of the panel's page is true. */
+  async holds(expression: string, what: string): Promise<void> {
     for (const deadline = Date.now() + 20_000; !await this.panel.evaluate<boolean>(expression).catch(() => false);) {
       if (Date.now() > deadline) throw new Error(`${what}: not within 20 s`)
       await new Promise((resolve) => setTimeout(resolve, 100))
@@ -126,14 +140,16 @@ interface Context {
   url: string
 }
 
-/** Opens a tab as the browser's own window does, and returns its context. */
-async function openAsBrowser({ send }: Firefox, url: string): Promise<string> {
+/** Evaluates an expression in the browser's own window. */
+async function asBrowser({ send }: Firefox, expression: string): Promise<void> {
   const [window] = (await send<{ contexts: Context[] }>('browsingContext.getTree', { 'moz:scope': 'chrome' })).contexts
-  await send('script.evaluate', {
-    expression: `gBrowser.selectedTab = gBrowser.addTrustedTab(${JSON.stringify(url)})`,
-    target: { context: window!.context },
-    awaitPromise: false,
-  })
+  await send('script.evaluate', { expression, target: { context: window!.context }, awaitPromise: false })
+}
+
+/** Opens a tab as the browser's own window does, and returns its context. */
+async function openAsBrowser(firefox: Firefox, url: string): Promise<string> {
+  const { send } = firefox
+  await asBrowser(firefox, `gBrowser.selectedTab = gBrowser.addTrustedTab(${JSON.stringify(url)})`)
   for (let i = 0; i < 200; i++) {
     const { contexts } = await send<{ contexts: Context[] }>('browsingContext.getTree', {})
     const found = contexts.find((c) => c.url === url)

@@ -32,25 +32,28 @@ const unfold = (page: Page) =>
     for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('details')) d.open = true
   })
 
+/** What a tab shows once it is complete. */
+const ready: Record<string, string> = {
+  home: 'portolan-profile',
+  chats: 'portolan-options',
+  activity: 'portolan-log .filters',
+  history: 'portolan-history .log',
+}
+
 /** Goes through all states and tabs of a page, all unfolded. */
 async function everywhere(page: Page, look: (where: string) => Promise<void>): Promise<void> {
   for (const state of Object.keys(states)) {
     await be(page, state)
-    const tabs = state === 'fresh' || state === 'busy'
+    const tabs = state === 'fresh'
       ? ['home', 'chats', 'activity']
+      : state === 'busy'
+      ? ['home', 'chats', 'history', 'activity']
       : state === 'used'
       ? ['home', 'history']
       : ['home']
     for (const tab of tabs) {
       await page.locator(`#tab-${tab}`).click()
-      await page.locator(
-        {
-          home: 'portolan-profile',
-          chats: 'portolan-options',
-          activity: 'portolan-log .filters',
-          history: 'portolan-history .log',
-        }[tab]!,
-      ).waitFor()
+      await page.locator(ready[tab]!).waitFor()
       if (tab === 'chats' && state === 'fresh') await page.getByRole('switch').first().click()
       if (tab === 'home' && (state === 'fresh' || state === 'several')) {
         await bridgesAt(page, 55156, 55158)
@@ -59,6 +62,15 @@ async function everywhere(page: Page, look: (where: string) => Promise<void>): P
         await page.locator('portolan-bridges li').nth(1).waitFor()
       }
       await unfold(page)
+      if (tab === 'chats' && state === 'busy') { // a profile that differs, and the question about it
+        const editor = page.locator('portolan-profile-editor').first()
+        await editor.locator('textarea').fill('{ "version": 1 }')
+        await editor.locator('button.primary').click()
+        await editor.locator('.changes').waitFor()
+        await editor.locator('portolan-confirm button').click()
+        await page.locator('portolan-comparisons portolan-confirm button').click()
+      }
+      if (tab === 'history' && state === 'busy') await page.locator('portolan-history portolan-confirm button').click()
       if (state === 'asked') { // what asks in its place, and complains
         await page.locator('portolan-clients portolan-confirm button').first().click()
         await page.locator('portolan-origins form button').click()
@@ -169,10 +181,9 @@ test('in Arabic all of it runs from right to left, and nothing is left in Englis
 
 test('Tab reaches everything, with a focus that is seen and in sight', async () => {
   const { page } = await open({ state: 'busy', context: { viewport: { width: 380, height: 640 } } })
-  for (const tab of ['home', 'chats', 'activity']) {
+  for (const tab of ['home', 'chats', 'history', 'activity']) {
     await page.locator(`#tab-${tab}`).click()
-    await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!)
-      .waitFor()
+    await page.locator(ready[tab]!).waitFor()
     await unfold(page)
     if (tab === 'chats') await page.locator('portolan-profile-editor textarea').nth(1).waitFor() // one for each chat
     await page.mouse.click(2, 2)

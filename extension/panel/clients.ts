@@ -49,9 +49,9 @@ class Clients extends AppPart {
     return html`<div class="stack tight"><p><bdi class="client">${name}</bdi> <bdi class="dim">${
       line(c.version ?? '', 30)
     }</bdi></p>
-      <p class="dim">${c.project ? html`<bdi>${line(c.project, 60)}</bdi> · ` : nothing}${
-      bridge ? html`<bdi dir="ltr">${line(bridge, 80)}</bdi> · ` : nothing
-    }${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</p></div>
+      <ul class="facts">${c.project ? html`<li><bdi>${line(c.project, 60)}</bdi></li>` : nothing}${
+      bridge ? html`<li><bdi dir="ltr">${line(bridge, 80)}</bdi></li>` : nothing
+    }<li>${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</li></ul></div>
       ${
       confirm(this.panel, {
         label: t('forget'),

@@ -28,6 +28,7 @@ class Comparisons extends AppPart {
         label: this.t('clear'),
         question: this.t('comparisons_question'),
         yes: this.t('log_yes'),
+        small: true,
         act: () => this.panel.send('clearComparisons', {}),
       })
     }</header>

@@ -23,8 +23,10 @@ class LinkCard extends AppPart {
     const name = (label: string) => links.length > 1 ? `${label} ${address}` : undefined
     return html`<section class="card" data-standing=${linkStanding[link.status]} aria-labelledby=${this.id_}>
       <header><span class="standing">${standingIcon[linkStanding[link.status]]}</span><h2 id=${this.id_}>${
-      t('bridge')
-    }${links.length > 1 ? html` <bdi dir="ltr">${address}</bdi>` : nothing}</h2>
+      links.length > 1
+        ? html`<span class="visually-hidden">${t('bridge')}</span> <bdi dir="ltr">${address}</bdi>`
+        : t('bridge')
+    }</h2>
         <span class="status">${linkWords(link, t, this.now)}</span></header>
       <ul class="facts">
         ${links.length > 1 ? nothing : html`<li><bdi dir="ltr">${address}</bdi></li>`}

@@ -43,6 +43,8 @@ portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origi
 .card.plain { border-inline-start: 1px solid var(--_line); }
 .card > p, .card > .row { min-inline-size: 0; }
 .card > header h2 { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; }
+.card > header > .actions { min-block-size: 2rem; } .card > header > portolan-confirm { margin-inline-start: auto; }
+.card > [role=alert]:empty { position: absolute; }
 .lead { font-size: .94rem; }
 .lined { border-block-start: 1px solid var(--_line); padding-block-start: .6rem; }
 .stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
@@ -114,12 +116,15 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .comparison > * + * { margin-block-start: .45rem; }
 .comparison .quote.whole { max-block-size: 16rem; overflow: auto; }
 .comparison .site { display: inline-flex; flex-wrap: wrap; gap: .3rem; align-items: center; min-inline-size: 0; --_tone: var(--_dim); }
+.comparison .site::before { margin-inline-end: -.3rem; }
 .comparison .site .icon { color: var(--_tone); inline-size: 1rem; block-size: 1rem; }
 .comparison [data-state=answered] { --_tone: var(--_good); } .comparison [data-state=failed] { --_tone: var(--_bad); }
-.comparison code { overflow-wrap: anywhere; white-space: normal; } .scrolls { overflow-x: auto; position: relative; } .scrolls table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
-.scrolls :is(th, td) { text-align: start; vertical-align: top; padding: .3rem .5rem;
+.comparison code { overflow-wrap: anywhere; white-space: normal; } .scrolls { overflow-x: auto; position: relative; }
+.scrolls table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
+.scrolls :is(th, td) { text-align: start; vertical-align: top; padding: .3rem .35rem;
   border-block-end: 1px solid var(--_line); font-weight: 400; min-inline-size: 3.5rem; }
-.scrolls thead th { font-weight: 650; overflow-wrap: normal; } .scrolls tbody th { min-inline-size: 9rem; }
+.scrolls thead th { font-weight: 650; overflow-wrap: normal; } .scrolls tbody th { min-inline-size: 6.5rem; }
+.scrolls :is(th, td):first-child { padding-inline-start: 0; }
 [data-position=agree] { color: var(--_good); } [data-position=disagree] { color: var(--_bad); }
 
 .log { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line);
@@ -132,6 +137,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .log > li > .row.facts { display: flex; }
 .answer { white-space: pre-wrap; font-size: .9rem; max-block-size: 20rem; overflow: auto; padding-block: .3rem; }
 .asked { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+portolan-profile-editor textarea { field-sizing: content; min-block-size: 6.5rem; max-block-size: 16rem; }
 .changes { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); font-size: .84rem; }
 .changes del { color: var(--_bad); } .changes ins { color: var(--_good); text-decoration: none; }
 .log [data-outcome=ok] { --_tone: var(--_good); }

@@ -294,5 +294,6 @@ a { color: var(--_accent); } .back { justify-self: start; }
   .switch:checked { background: Highlight; } .switch:checked::before { background: HighlightText; }
   [role=tab][aria-selected=true] { border-block-end-color: Highlight; } .icon .cut { stroke: Canvas; }
   .spark polyline { stroke: CanvasText; }
+  .notice, .notice.bad { color: CanvasText; border: 1px solid CanvasText; }
 }
 `

@@ -38,7 +38,7 @@ export const reasons = {
     `${label} took the prompt but began no answer: look at the chat in its tab, then ask again.`,
   input: (label: string) =>
     `The prompt could not be put into the field of ${label} as it is: ` +
-    "allow trusted input in Portolan's options, or ask with a simpler text.",
+    "ask with a simpler text, or, in Chromium, use the extension's build with trusted input.",
   disabled: (label: string) =>
     `The send button of ${label} did not become available: look in its tab for the reason, then ask again.`,
   send: (label: string) =>

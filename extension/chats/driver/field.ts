@@ -35,6 +35,14 @@ export function focus(field: HTMLElement): boolean {
   return root.activeElement === field || field.contains(root.activeElement)
 }
 
+/** Puts the caret at the end of an editor's text. */
+export function placeCaret(field: HTMLElement): void {
+  focus(field)
+  const selection = field.ownerDocument.getSelection()
+  selection?.selectAllChildren(field.lastElementChild ?? field)
+  selection?.collapseToEnd()
+}
+
 const command = (field: Element, name: string, value?: string) => field.ownerDocument.execCommand(name, false, value)
 
 /**
@@ -73,7 +81,9 @@ export function paste(field: HTMLElement, text: string): void {
   for (const part of pieces(text)) {
     const clipboardData = new DataTransfer()
     clipboardData.setData('text/plain', part)
-    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, clipboardData }))
+    // Firefox takes the text from `data` only.
+    const pasted = { clipboardData, data: part, dataType: 'text/plain' }
+    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, ...pasted }))
   }
 }
 

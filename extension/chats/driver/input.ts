@@ -1,6 +1,6 @@
 import type { OpenedRun } from './context.ts'
 import { DriverFailure, reasons } from './failure.ts'
-import { clear, fieldText, focus, insert, paste } from './field.ts'
+import { clear, fieldText, focus, insert, paste, placeCaret } from './field.ts'
 import { normalised } from './text.ts'
 
 /** From this length on, inserting by command would block the page for up to a minute. */
@@ -21,6 +21,12 @@ export async function fill(run: OpenedRun): Promise<void> {
     (field) => paste(field, prompt),
   ]
   if (prompt.length > longPrompt) means.reverse()
+  // In a hidden tab of Firefox a field that gets the focus gets no caret.
+  means.push(async (field) => {
+    placeCaret(field)
+    await waiter.rest(selected, signal)
+    paste(field, prompt)
+  })
   if (trustedInput)
     means.push((field) => {
       focus(field)
