@@ -123,7 +123,7 @@ if (profiling) await namedParts(dir)
 const packageDir = profiling ? dir : join(root, 'dist/npm')
 // The servers are a process of their own, so that their work is not the client's.
 const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })
-process.on('exit', () => servers.kill())
+process.on('exit', () => servers.kill()) // after a fault, too
 const [line] = await once(servers.stdout!, 'data') as [Buffer]
 const origins = JSON.parse(line.toString()) as string[]
 // Each variant has an origin of its own, and so a storage.
@@ -481,4 +481,5 @@ async function memory(): Promise<void> {
 
 await context.close()
 for (const site of [...Object.values(sites), slowSite]) site.close()
+servers.kill()
 for (const d of [dir, profile]) if (await stat(d).catch(() => false)) await rm(d, { recursive: true, force: true })
