@@ -61,7 +61,7 @@ export interface CompareWork {
 
 export const longestShown = 4000
 
-/** One comparison: puts a question to several chats, lets them see each other's answers, and has a judge compare them. */
+/** One comparison: several chats get a question and see each other's answers, and a judge compares them. */
 export class Compare implements Compared {
   readonly services: Site[]
   readonly answers = new Map<Site, Answer>()

@@ -6,7 +6,7 @@ import { flags, modules, root } from './modules.mjs'
 
 /** Goroutines meet in these rooms: their tests use the race detector. */
 const race = ['./registry/...', './bridge/...', './proxy-worker/...']
-const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...', './bench/...']
+const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...']
 
 /** A program under js/wasm runs as a module does: the same flags, the same layout of its data. */
 const wasm = {
