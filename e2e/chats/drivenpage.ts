@@ -28,6 +28,8 @@ export class Tabs {
   readonly told = new Map<Page, (message: FromDriver) => void>()
   readonly #context: BrowserContext
   readonly #idle: Page[] = []
+  /** Resolves once each new page has `told`. */
+  #exposed: Promise<unknown> | undefined
 
   constructor(context: BrowserContext) {
     this.#context = context
@@ -36,9 +38,11 @@ export class Tabs {
   async take(): Promise<Page> {
     const idle = this.#idle.pop()
     if (idle) return idle
-    const page = await this.#context.newPage()
-    await page.exposeFunction('told', (message: string) => this.told.get(page)?.(JSON.parse(message)))
-    return page
+    await (this.#exposed ??= this.#context.exposeBinding(
+      'told',
+      ({ page }, message: string) => this.told.get(page)?.(JSON.parse(message)),
+    ))
+    return this.#context.newPage()
   }
 
   give(page: Page): void {
@@ -130,7 +134,10 @@ export class Driven {
       const found = this.messages.find(wanted)
       if (found) return found
       const left = end - Date.now()
-      if (left <= 0) throw new Error(`not told in ${ms} ms; told: ${JSON.stringify(this.messages).slice(0, 2000)}`)
+      if (left <= 0) {
+        const told = JSON.stringify(this.messages).slice(0, 2000)
+        throw new Error(`not told in ${ms} ms at ${this.page.url()} (${await this.#state()}); told: ${told}`)
+      }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left)
         this.#waiting.push(() => {
@@ -139,6 +146,12 @@ export class Driven {
         })
       })
     }
+  }
+
+  /** What a page is doing that says nothing. */
+  #state(): Promise<string> {
+    const state = this.page.evaluate(() => `${document.readyState}, ${typeof globalThis.driverPort?.onmessage}`)
+    return Promise.race([state.catch(String), new Promise<string>((resolve) => setTimeout(resolve, 3000, 'no reply'))])
   }
 
   phase(phase: Phase): Promise<unknown> {

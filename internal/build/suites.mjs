@@ -1,6 +1,7 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files`. PORTOLAN_SOAK=1 tells tests that long repetitions are wanted.
+ * tests of Go `packages`, or test `files`: two at once, or as many as `atOnce` says. PORTOLAN_SOAK=1 tells
+ * tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -22,7 +23,7 @@ const wasm = {
 /** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
 export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
-/** Files that drive the real extension. The longest come first, because two run at a time. */
+/** Files that drive the real extension. They wait more than they compute: each takes half a core. */
 const extension = 'e2e/extension/*.test.ts'
 
 export const stages = {
@@ -34,7 +35,7 @@ export const stages = {
     { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
     { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'] },
     { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
-    { name: 'extension', files: [extension] },
+    { name: 'extension', files: [extension], atOnce: 3 },
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
     { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
   ],

@@ -22,7 +22,6 @@ const environment = {
   ...(soak && { PORTOLAN_SOAK: '1' }),
 }
 Object.assign(process.env, environment)
-const atOnce = Number(process.env.PORTOLAN_TESTS_AT_ONCE ?? 2)
 const limit = soak ? 1200 : 600
 const flaky = []
 const failed = []
@@ -92,9 +91,11 @@ async function runFiles(stage) {
     if (failed.length) repeat.push({ file, failed })
   }
   const left = chosen.filter((f) => !alone.includes(f))
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    for (let file = left.shift(); file; file = left.shift()) await run(file)
-  }))
+  await Promise.all(
+    Array.from({ length: Number(process.env.PORTOLAN_TESTS_AT_ONCE ?? stage.atOnce ?? 2) }, async () => {
+      for (let file = left.shift(); file; file = left.shift()) await run(file)
+    }),
+  )
   for (const file of chosen.filter((f) => alone.includes(f))) await run(file)
   const { tests, pass, fail, skipped } = totals
   console.log(`\n# tests ${tests}\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`)
