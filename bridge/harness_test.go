@@ -260,6 +260,7 @@ func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 			func(context.Context) (string, error) { return <-code, nil })
 		var r *handshake.Refusal
 		if errors.As(err, &r) && r.Code == handshake.CodeNotPairing {
+			e.ws.CloseNow() // the bridge counts it until it is closed
 			continue
 		}
 		if err != nil {

@@ -3,8 +3,11 @@ package bridge
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestTasksAreBounded(t *testing.T) {
@@ -64,8 +67,8 @@ func TestResultsOfTasksAreBounded(t *testing.T) {
 		t.Fatal(errOld, errYoung)
 	}
 	for _, one := range []*task{old, young} {
-		one.end("completed", make([]byte, maxTaskBytes/2+1), nil)
-		ts.trim()
+		ts.run(one, func() (mcp.Result, error) { return taskResult(strings.Repeat("x", maxTaskBytes/2)) })
+		ts.work.Wait()
 	}
 	if _, err := ts.find("d", old.id); err == nil {
 		t.Error("results beyond the bound are kept")

@@ -56,7 +56,7 @@ var testPrograms = map[string]func(){
 	"stubborn": func() { // ignores SIGTERM and the end of its input
 		signal.Ignore(syscall.SIGTERM)
 		serveRaw()
-		select {}
+		time.Sleep(time.Hour)
 	},
 	"giant": func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
@@ -76,7 +76,7 @@ var testPrograms = map[string]func(){
 		line, _ := in.ReadBytes('\n')
 		_ = json.Unmarshal(line, &m)
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"deaf","version":"1"}}}`+"\n", m.ID)
-		select {}
+		time.Sleep(time.Hour) // a select without cases would end it: nothing else runs in it
 	},
 }
 

@@ -103,7 +103,7 @@ test('who wants less motion sees none', async () => {
   await p.page.close()
 })
 
-test('W14: a standing is told by shape and word, not by colour alone', async () => {
+test('W14: shape and word show a standing, and not colour alone', async () => {
   const p = await all.states.errors!()
   const cards = await p.page.evaluate(() =>
     [...window.panel.shadowRoot!.querySelectorAll('.card')].map((

@@ -45,7 +45,7 @@ test('W9: the session id is sent, and an expired session begins again, but no ot
   }
 })
 
-test('W11: servers come and go while a call to another goes on, and each change is told', async () => {
+test('W11: servers come and go while a call to another goes on, and listeners hear of each change', async () => {
   const [stays, goes] = [await sdkServer(), await sdkServer()]
   try {
     await using({ servers: { stays: { url: stays.url } } }, async (r) => {
