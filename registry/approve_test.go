@@ -368,6 +368,7 @@ func TestARenamedServerKeepsWhatWasApproved(t *testing.T) {
 				t.Errorf("to %q: %v", to, err)
 			}
 		}
+		synctest.Wait() // connections read the map
 		harbours["b"] = h
 		if err := r.Rename(t.Context(), "a", "b"); err != nil {
 			t.Fatal(err)

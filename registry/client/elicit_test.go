@@ -102,13 +102,14 @@ func TestQuestionsAreBounded(t *testing.T) {
 		withdrawn <- struct{}{}
 		return nil, ctx.Err()
 	}
-	stream := ""
-	for _, id := range []string{"1", "2", "3", "4", "5", "1"} {
-		stream += `data: {"jsonrpc":"2.0","id":` + id + `,"method":"elicitation/create","params":{}}` + "\n\n"
+	question := func(id string) string {
+		return `data: {"jsonrpc":"2.0","id":` + id + `,"method":"elicitation/create","params":{}}` + "\n\n"
 	}
-	more := make(chan struct{})
+	first, more := make(chan struct{}), make(chan struct{})
 	s := (&registrytest.Script{Session: "s"}).On("tools/call", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
-		registrytest.Body("text/event-stream", stream)(w, req, m)
+		registrytest.Body("text/event-stream", question("1"))(w, req, m)
+		<-first // so that this one is not among those that are too many
+		registrytest.Body("", question("2")+question("3")+question("4")+question("5")+question("1"))(w, req, m)
 		<-more
 		registrytest.Body("", `data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the tide"}}`+"\n\n")(w, req, m)
 		<-req.Context().Done()
@@ -122,7 +123,9 @@ func TestQuestionsAreBounded(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(b.ctx)
 	go session.CallTool(ctx, registry.ToolCall{ID: 7, Tool: "t"})
-	for range maxQuestions {
+	<-asked
+	close(first)
+	for range maxQuestions - 1 {
 		<-asked
 	}
 	for len(s.Received("")) < 3 && b.ctx.Err() == nil { // the fourth, the fifth and the repeated one

@@ -10,7 +10,7 @@ import (
 // The tests run on a real platform. Its package imports this one, so the external test
 // package sets these.
 var (
-	NewPlatform func(t *testing.T, rt http.RoundTripper) TestPlatform
+	NewPlatform func(t testing.TB, rt http.RoundTripper) TestPlatform
 	NewCrypto   func(t *testing.T) oauth.Crypto
 )
 

@@ -50,13 +50,14 @@ func FuzzAnswer(f *testing.F) {
 	})
 	net := registrytest.NewNet(f)
 	net.Handle("https://server.example", s)
+	platform := client.NewPlatform(f, net)
 	f.Fuzz(func(t *testing.T, b []byte, k byte) {
 		body, kind = b, k
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if session == nil {
 			var err error
-			if session, err = client.New(client.NewPlatform(t, net), nil).Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) { panic(n.Err) /* nothing that a call is answered with ends the session */ }); err != nil {
+			if session, err = client.New(platform, nil).Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) { panic(n.Err) /* nothing that a call is answered with ends the session */ }); err != nil {
 				t.Fatal(err)
 			}
 		}

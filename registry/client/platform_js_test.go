@@ -24,7 +24,7 @@ func (platform) Held() (tables, exchanges int) { return -1, -1 }
 
 // newPlatform is that of wasm/js/fetch itself, with a fetch that ends in rt. The program
 // testdata/exec.mjs provides the global.
-func newPlatform(t *testing.T, rt http.RoundTripper) client.TestPlatform {
+func newPlatform(t testing.TB, rt http.RoundTripper) client.TestPlatform {
 	newPlatform := js.Global().Get("newPlatform")
 	if newPlatform.IsUndefined() {
 		t.Fatal("no global newPlatform; run with -exec testdata/exec.mjs")

@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	client.NewPlatform = func(t *testing.T, rt http.RoundTripper) client.TestPlatform {
+	client.NewPlatform = func(t testing.TB, rt http.RoundTripper) client.TestPlatform {
 		p := nethttp.New(&nethttp.Options{RoundTripper: rt})
 		t.Cleanup(p.Close)
 		return p

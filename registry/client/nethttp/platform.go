@@ -45,6 +45,7 @@ type Platform struct {
 	sink   client.Sink     // likewise
 
 	mu      sync.Mutex
+	closed  bool
 	live    map[uint32]context.CancelFunc // exchanges under way, by id
 	rates   map[uint32]*rates             // by session
 	tables  map[uint32]*table
@@ -86,9 +87,10 @@ func New(opts *Options) *Platform {
 	return p
 }
 
-// Close ends all exchanges, waits for their goroutines, and closes idle connections.
+// Close ends all exchanges, waits for their goroutines, and closes idle connections. Exchanges that start later fail.
 func (p *Platform) Close() {
 	p.mu.Lock()
+	p.closed = true
 	for _, cancel := range p.live {
 		cancel()
 	}
@@ -148,13 +150,26 @@ func (p *Platform) noteProtocol(u *url.URL, major int) {
 // Start implements [client.Platform].
 func (p *Platform) Start(x *client.Exchange) {
 	ctx, cancel := context.WithCancel(context.Background())
+	run := &exchange{Exchange: x, p: p, ctx: ctx}
+	if !p.begin(run, cancel) {
+		cancel()
+		go run.end(client.Network, "the client was closed") // the caller may hold locks
+	}
+}
+
+// begin runs an exchange in a goroutine that Close waits for. It is false after Close.
+func (p *Platform) begin(x *exchange, cancel context.CancelFunc) bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
 	p.live[x.ID] = cancel
-	p.mu.Unlock()
 	p.running.Go(func() {
 		defer cancel()
-		(&exchange{Exchange: x, p: p, ctx: ctx}).run()
+		x.run()
 	})
+	return true
 }
 
 // Cancel implements [client.Platform].
