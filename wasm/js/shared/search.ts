@@ -78,6 +78,8 @@ interface Asked {
   /** How few tools have it. */
   rarity: number
   readings: Reading[]
+  /** The fields that have it, as bits, by the number of the tool. */
+  bits: Uint8Array
 }
 
 interface Doc {
@@ -89,7 +91,7 @@ interface Doc {
 
 interface Hit {
   n: number
-  name: string
+  doc: Doc
   score: number
 }
 
@@ -115,32 +117,30 @@ export class SearchIndex {
   ): Found[] {
     const asked = this.#read(query)
     const size = this.#docs.length
-    const scores = new Float64Array(size), shares = new Float64Array(size), best = new Float64Array(size)
-    const named = new Uint8Array(size)
+    const scores = new Float64Array(size), shares = new Float64Array(size), named = new Uint8Array(size)
     const peers = new Map<string, number>()
     let whole = 0
-    for (const { rarity, readings } of asked) {
-      whole += rarity
-      const touched: number[] = []
-      for (const { postings: { docs, weights, fields }, sure } of readings) {
+    for (const word of asked) {
+      whole += word.rarity
+      const best = new Float64Array(size)
+      for (const { postings: { docs, weights, fields }, sure } of word.readings) {
         for (let i = 0; i < docs.length; i++) {
           const n = docs[i]!
-          const value = sure * weights[i]! / (weights[i]! + SATURATION)
-          if (!best[n]) touched.push(n)
-          if (value > best[n]!) best[n] = value
-          if (fields[i]! & NAME) named[n]! |= 0x80
+          best[n] = Math.max(best[n]!, sure * weights[i]! / (weights[i]! + SATURATION))
+          word.bits[n]! |= fields[i]!
         }
       }
       const tops = new Map<string, number>()
-      for (const n of touched) {
+      for (let n = 0; n < size; n++) {
+        const value = best[n]!
+        if (!value) continue
         const { server } = this.#docs[n]!
-        if (best[n]! > (tops.get(server) ?? 0)) tops.set(server, best[n]!)
-        scores[n]! += rarity * best[n]!
-        shares[n]! += rarity
-        best[n] = 0
-        if (named[n]! & 0x80) named[n]! -= 0x7f
+        if (value > (tops.get(server) ?? 0)) tops.set(server, value)
+        scores[n]! += word.rarity * value
+        shares[n]! += word.rarity
+        named[n]! += word.bits[n]! & NAME
       }
-      for (const [server, value] of tops) add(peers, server, rarity * value)
+      for (const [server, value] of tops) add(peers, server, word.rarity * value)
     }
     const only = servers && new Set(servers), among = names && new Set(names)
     const hits: Hit[] = []
@@ -151,16 +151,16 @@ export class SearchIndex {
       const name = Math.min(1, named[n]! / doc.named)
       const score = scores[n]! / whole * part(SHARE, share) * part(NAMED, name) *
         part(PEERS, peers.get(doc.server)! / whole)
-      insert(hits, { n, name: doc.name, score }, limit)
+      hits.push({ n, doc, score })
     }
-    const reasons = why(asked, new Set(hits.map((h) => h.n)))
+    hits.sort((a, b) => b.score - a.score || (a.doc.name < b.doc.name ? -1 : 1))
     // A tool cannot have all words of a long sentence.
     const scale = Math.max(1, asked.length / USUAL) ** 0.6
-    return hits.map(({ n, name, score }) => ({
+    return hits.slice(0, limit).map(({ n, doc: { name, server }, score }) => ({
       name,
-      server: this.#docs[n]!.server,
+      server,
       score: Math.min(1, Math.round(Math.sqrt(score * scale) * 1e4) / 1e4),
-      why: reasons.get(n)!,
+      why: why(asked, n),
     }))
   }
 
@@ -283,7 +283,7 @@ export class SearchIndex {
       const docs = Math.max(0, ...readings.map((r) => r.postings.docs.length))
       const servers = Math.max(0, ...readings.map((r) => r.postings.servers))
       const rarity = 0.8 * rare(docs, this.#count) + 0.4 * rare(servers, this.#servers.size)
-      ;(readings.length ? known : unknown).push({ word, rarity, readings })
+      ;(readings.length ? known : unknown).push({ word, rarity, readings, bits: new Uint8Array(this.#docs.length) })
     }
     known.sort((a, b) => b.rarity - a.rarity || (a.word < b.word ? -1 : 1))
     return [...known.slice(0, KNOWN), ...unknown.slice(0, UNKNOWN)]
@@ -330,16 +330,6 @@ export class SearchIndex {
   }
 }
 
-/** Puts a hit in its place among the best. */
-function insert(best: Hit[], hit: Hit, most: number): void {
-  const isBefore = (other: Hit) => hit.score > other.score || hit.score === other.score && hit.name < other.name
-  if (best.length === most && !isBefore(best[most - 1]!)) return
-  let place = best.length
-  while (place && isBefore(best[place - 1]!)) place--
-  best.splice(place, 0, hit)
-  if (best.length > most) best.pop()
-}
-
 /** A factor of a score, of which the share `most` depends on a value. */
 const part = (most: number, value: number) => 1 - most + most * value
 
@@ -361,19 +351,9 @@ function initials(name: string[]): Set<string> {
   return found
 }
 
-/** The words of the query that each of the tools has, by field. */
-function why(asked: Asked[], tools: ReadonlySet<number>): Map<number, string> {
-  const places = new Map<number, string[][]>()
-  for (const { word, readings } of asked) {
-    const bits = new Map<number, number>()
-    for (const { postings: { docs, fields } } of readings)
-      docs.forEach((n, i) => tools.has(n) && bits.set(n, (bits.get(n) ?? 0) | fields[i]!))
-    for (const [n, b] of bits) {
-      if (!places.has(n)) places.set(n, fields.map(() => []))
-      places.get(n)![fields.findIndex((_, i) => b & 1 << i)]!.push(word)
-    }
-  }
-  const text = (lists: string[][]) =>
-    lists.map((list, i) => list.length ? `${fields[i]!.name}: ${list.join(', ')}` : '').filter(Boolean).join('; ')
-  return new Map([...places].map(([n, lists]) => [n, text(lists)]))
-}
+/** The words of the query that a tool has, each in the first of its fields. */
+const why = (asked: Asked[], n: number): string =>
+  fields.map(({ name }, i) => {
+    const all = asked.filter(({ bits }) => (bits[n]! & -bits[n]!) === 1 << i).map((a) => a.word)
+    return all.length ? `${name}: ${all.join(', ')}` : ''
+  }).filter(Boolean).join('; ')
