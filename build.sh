@@ -62,7 +62,7 @@ up)
 	case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
-	setup tools servers providers worker bundlers chromium firefox
+	setup tools servers providers worker bundlers chromium shell firefox
 	[ "$verb" = test ] || setup conformance docs
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, startProxy, type Listening } from '../web/harness.ts'
+import { launchChromium, startChromium, startProxy, type Listening } from '../web/harness.ts'
 import { tokensOf } from '../../wasm/js/shared/tokens.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
@@ -307,7 +307,7 @@ test('W14: a server without CORS is found out and reached through the proxy', as
 
 test('a page of the web needs leave to reach this machine, and says so', async (t) => {
   const at = new URL(site.url).port
-  const guarded = await launchChromium([
+  const guarded = await startChromium([
     '--host-resolver-rules=MAP app.example 127.0.0.1',
     `--unsafely-treat-insecure-origin-as-secure=http://app.example:${at}`,
     `--ip-address-space-overrides=127.0.0.1:${at}=public`,

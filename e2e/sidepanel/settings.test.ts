@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { startChromium } from '../web/harness.ts'
 import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAsked } from './walk.ts'
 
-const flow = flows()
+const flow = flows(startChromium) // The headless shell has no clipboard.
 
 flow(
   'a chat is switched on by its note, the permission being asked in that click',

@@ -10,10 +10,10 @@ import { openPage, panelSite, type Opened, type Wish } from './site.ts'
 // What tests of the pages do and look at.
 
 /** A browser and a site for the tests of a file; opens a page in it. */
-export function withPages(): (wish?: Wish) => Promise<Opened> {
+export function withPages(start = launchChromium): (wish?: Wish) => Promise<Opened> {
   let browser: Browser, site: Listening
   before(async () => {
-    browser = await launchChromium()
+    browser = await start()
     site = await panelSite()
   })
   after(async () => {
@@ -26,8 +26,8 @@ export function withPages(): (wish?: Wish) => Promise<Opened> {
 type Flow = (name: string, wish: Wish, walk: (page: Page) => Promise<void>) => void
 
 /** Makes tests of flows: each on a page of its own, which must have complained of nothing. */
-export function flows(): Flow {
-  const open = withPages()
+export function flows(start = launchChromium): Flow {
+  const open = withPages(start)
   return (name, wish, walk) =>
     void test(name, async () => {
       const { page, faults } = await open(wish)

@@ -6,7 +6,7 @@ import { cases, sandboxCases } from './appcases.ts'
 import { startApps, type AppServer } from './appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { launchFirefox } from './firefox.ts'
-import { launchChromium, listen, type Listening } from './harness.ts'
+import { startChromium, listen, type Listening } from './harness.ts'
 
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
 
@@ -15,8 +15,8 @@ let browser: Browser, sandbox: Listening, site: Listening, spy: Listening, apps:
 const leaks: string[] = []
 
 before(async () => {
-  // A browser of its own: hostile apps must not reach those of other tests. A flag makes it one.
-  browser = await launchChromium(['--mute-audio'])
+  // Hostile apps must not reach those of other tests.
+  browser = await startChromium()
   spy = await listen((req, res) => {
     leaks.push(`${req.method} ${req.url}`)
     res.writeHead(200, { 'access-control-allow-origin': '*' }).end()

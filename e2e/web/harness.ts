@@ -11,14 +11,22 @@ import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The run's Chromium, which tests share. It is a new one for `extra` flags, or where a file runs by itself. */
-export function launchChromium(extra: string[] = []): Promise<Browser> {
-  const shared = process.env.PORTOLAN_CHROMIUM
-  if (shared && !extra.length) return chromium.connect(shared)
+/** Starts a Chromium of the file's own, with flags beside the usual ones. */
+export function startChromium(extra: string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [...chromiumFlags, ...extra],
   })
+}
+
+/**
+ * The run's browser, which tests share: Chromium's headless shell. It has the same engine and no windows, so a page
+ * opens in half the time. It has no clipboard, hangs in dialogs, and crashes with a module that traps. Tests of such
+ * things start a Chromium of their own. A file that runs by itself has one, too.
+ */
+export function launchChromium(): Promise<Browser> {
+  const shared = process.env.PORTOLAN_CHROMIUM
+  return shared ? chromium.connect(shared) : startChromium()
 }
 
 /** A page that fails the test when anything in it goes wrong unnoticed. */

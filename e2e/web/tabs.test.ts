@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, root, type Listening } from './harness.ts'
+import { startChromium, listen, root, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // Workers that die and workers that tabs share, in Chromium, on the built package.
@@ -28,7 +28,7 @@ const spy = `{ const { instantiate } = WebAssembly
 `
 
 before(async () => {
-  browser = await launchChromium()
+  browser = await startChromium()
   server = await sdkServer()
   site = await listen(async (req, res) => {
     const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []

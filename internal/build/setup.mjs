@@ -20,9 +20,13 @@ const folders = {
   docs: 'docs/tools',
 }
 
-/** Browsers: the variable that names one, the programs that are one, and Debian's package. */
+/**
+ * Browsers: the variable that names one, the programs that are one, and Debian's package. Tests share the headless
+ * shell of Chromium, or the Chromium that is set.
+ */
 const browsers = {
   chromium: ['CHROMIUM', ['chromium', 'chromium-browser'], 'chromium'],
+  shell: ['CHROMIUM_SHELL', ['chromium-headless-shell'], 'chromium-headless-shell'],
   firefox: ['FIREFOX', ['firefox-esr', 'firefox'], 'firefox-esr'],
 }
 
@@ -108,6 +112,7 @@ function browser([variable, programs, name]) {
 go()
 for (const part of process.argv.slice(2)) {
   if (folders[part]) packages(folders[part])
+  else if (part === 'shell' && process.env.CHROMIUM) continue
   else if (browsers[part]) browser(browsers[part])
   else fail(`setup has no part ${part}`)
 }

@@ -29,11 +29,17 @@ const extension = 'e2e/extension/*.test.ts'
 export const stages = {
   test: [
     { name: 'check', command: ['node', 'internal/build/check.mjs'] },
-    { name: 'Go, race detector', packages: race, flags: ['-race', '-short'], environment: { CGO_ENABLED: '1' } },
+    // Most of these packages wait more than they compute.
+    {
+      name: 'Go, race detector',
+      packages: race,
+      flags: ['-race', '-short', '-p=4'],
+      environment: { CGO_ENABLED: '1' },
+    },
     { name: 'Go', packages: plain, flags: ['-short'] },
     { name: 'Go, js/wasm', ...wasm },
     { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
-    { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'] },
+    { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'], atOnce: 3 },
     { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
     { name: 'extension', files: [extension], atOnce: 3 },
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
