@@ -26,7 +26,7 @@ func (l *link) forwardEvents(ctx context.Context) {
 		select {
 		case params := <-l.events:
 			l.event(ctx, params)
-		case <-l.news:
+		case <-l.waiting:
 			for _, uri := range l.takeUpdates() {
 				l.updated(uri)
 			}
@@ -48,7 +48,7 @@ func (l *link) queueUpdate(uri string) {
 	l.updates[uri] = true
 	l.mu.Unlock()
 	select {
-	case l.news <- struct{}{}:
+	case l.waiting <- struct{}{}:
 	default:
 	}
 }

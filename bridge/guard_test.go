@@ -212,7 +212,7 @@ func TestPagesCannotPair(t *testing.T) {
 	const stranger = "chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba"
 	const fox = "moz-extension://5d2e9b7a-1c3f-4e0f-9a68-0c5d2e9b7a11"
 	all("before")
-	if got := try(stranger); got != 101 { // to be told how to pair
+	if got := try(stranger); got != 101 { // to learn how to pair
 		t.Errorf("an extension before: %d", got)
 	}
 	newExtension("Work").pair(t, b)

@@ -34,12 +34,12 @@ const (
 // pass as raw JSON.
 type link struct {
 	Pairing
-	conn   *socket.Conn
-	log    *slog.Logger
-	max    int                            // calls at once
-	gone   chan struct{}                  // closed when the connection has ended
-	events chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
-	news   chan struct{}                  // holds one value while updates wait
+	conn    *socket.Conn
+	log     *slog.Logger
+	max     int                            // calls at once
+	gone    chan struct{}                  // closed when the connection has ended
+	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
+	waiting chan struct{}                  // holds one value while updates wait
 
 	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, *mcp.LoggingMessageParams)
@@ -68,7 +68,7 @@ func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
 		changed: func() {}, offers: func() {}, allowed: func() bool { return true },
-		news: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
+		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
 		updated: func(string) {}, again: func(context.Context) {}, trouble: func(json.RawMessage) {},
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }

@@ -29,7 +29,7 @@ func TestToolsOfTheExtension(t *testing.T) {
 	}
 	if got, _ := d.call(t, "who", nil); !strings.Contains(got, `"name":"desktop-TestToolsOfTheExtension"`) ||
 		!strings.Contains(got, `"version":"7"`) {
-		t.Errorf("the extension was told of %s", got)
+		t.Errorf("the extension heard of %s", got)
 	}
 	_, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "none"})
 	if err == nil || !strings.Contains(err.Error(), "unknown tool") {

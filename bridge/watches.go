@@ -161,12 +161,12 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 
 // updated tells the clients of a browser that watch a resource that it has changed.
 func (b *Bridge) updated(l *link, uri string) {
-	told := make(map[*relay]bool)
+	notified := make(map[*relay]bool)
 	for _, r := range b.watching(l, uri) {
-		if told[r] {
+		if notified[r] {
 			continue
 		}
-		told[r] = true
+		notified[r] = true
 		_ = r.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	}
 }

@@ -72,8 +72,8 @@ func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	}
 }
 
-// logged keeps an entry and returns who hears of it. The caller holds r.mu.
-func (r *Registry) logged(s *server, e LogEntry) (tell func()) {
+// logged keeps an entry and returns a function that reports it to subscribers. The caller holds r.mu.
+func (r *Registry) logged(s *server, e LogEntry) (report func()) {
 	e.Server, e.At = s.name, r.opts.Clock()
 	if !slices.Contains(wire.LogLevels, e.Level) {
 		e.Level = "info"

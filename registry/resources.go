@@ -39,11 +39,11 @@ type kindError struct{ kind, err error }
 func (e *kindError) Error() string   { return e.err.Error() }
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }
 
-// A watched resource has somebody who hears of its updates.
+// A watched resource has functions that its updates call.
 type watched struct {
 	fns   map[int]func()
-	told  time.Time
-	timer *time.Timer // runs until the next telling
+	last  time.Time   // when the functions were called
+	timer *time.Timer // runs until their next call
 }
 
 // SubscribeResource calls fn after each update of a resource that its server reports, at
@@ -109,15 +109,15 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 // maxWatched bounds the watched resources of one server.
 const maxWatched = 200
 
-// updated tells those who watch a resource, or what contains it. The caller holds r.mu.
+// updated calls the functions of a resource, and of what contains it. The caller holds r.mu.
 func (r *Registry) updated(s *server, uri string) {
 	for watchedURI, w := range s.watched {
 		if w.timer != nil || !strings.HasPrefix(uri, watchedURI) {
 			continue
 		}
-		w.timer = time.AfterFunc(max(w.told.Add(refreshInterval).Sub(r.opts.Clock()), 0), func() {
+		w.timer = time.AfterFunc(max(w.last.Add(refreshInterval).Sub(r.opts.Clock()), 0), func() {
 			r.mu.Lock()
-			w.timer, w.told = nil, r.opts.Clock()
+			w.timer, w.last = nil, r.opts.Clock()
 			fns := make([]func(), 0, len(w.fns))
 			for _, fn := range w.fns {
 				fns = append(fns, fn)
@@ -188,7 +188,7 @@ func (f Following) equal(g Following) bool {
 	return f.Prompts == g.Prompts && f.Resources == g.Resources && f.Logs == g.Logs && slices.Equal(f.URIs, g.URIs)
 }
 
-// A followed is what a session was last told to report, and how that went.
+// A followed is what a session was last asked to report, and how that went.
 type followed struct {
 	of   *conn
 	what Following

@@ -45,8 +45,8 @@ type Session interface {
 type Starter interface {
 	Session
 
-	// StartTool does what CallTool does and returns at once. done hears how it
-	// went, once, from any goroutine, perhaps before StartTool has returned. stop
+	// StartTool does what CallTool does and returns at once. done receives its
+	// outcome, once, from any goroutine, perhaps before StartTool has returned. stop
 	// ends the call early, with cause as its error; after the end it does nothing.
 	// inline reports that no goroutine goes on with the call: hosts that schedule
 	// goroutines themselves need not run any.

@@ -136,7 +136,7 @@ export class Driven {
       const left = end - Date.now()
       if (left <= 0) {
         const told = JSON.stringify(this.messages).slice(0, 2000)
-        throw new Error(`not told in ${ms} ms at ${this.page.url()} (${await this.#state()}); told: ${told}`)
+        throw new Error(`not reported in ${ms} ms at ${this.page.url()} (${await this.#state()}); told: ${told}`)
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left)

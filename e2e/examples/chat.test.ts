@@ -110,7 +110,7 @@ for (const streaming of [true, false])
     await close(page)
   })
 
-test('calls of one round run side by side, and one that fails is told to the model and shown', async () => {
+test('calls of one round run side by side, and the model sees one that fails, and so does the person', async () => {
   const page = await openChat()
   await ask(page, 'Do three things.')
   await answer(page).getByText(/^2, .*land ahoy.*, and Error: .*demo__sail/).waitFor()

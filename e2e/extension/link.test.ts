@@ -139,7 +139,7 @@ test('without an open page, an idle worker stays alive while it is connected', o
   )
 })
 
-test('two clients at once get each their own answers, and two profiles are told apart', async () => {
+test('two clients at once get each their own answers, and two profiles are different', async () => {
   const rig = await rigOf()
   await rig.ask('setOptions', { bookmarks: true })
   const [one, two] = [await rig.bridge.stdioClient('one'), await rig.bridge.httpClient('two')]

@@ -393,7 +393,7 @@ test('a service worker that starts again watches what clients still watch', asyn
     desk.setNotificationHandler(ResourceUpdatedNotificationSchema, () => resolve())
   )
   await rig.killWorker()
-  await server.watched('harbour://chart', 2) // the dead worker's session is never told
+  await server.watched('harbour://chart', 2) // the dead worker's session never hears of it
   server.update('harbour://chart')
   await changed
   await desk.unsubscribeResource({ uri: 'harbour://chart' })

@@ -154,6 +154,7 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
       (path) => window.registry.dispatch('files__read_text_file', { path }).then((r) => JSON.stringify(r), String),
       `${gateway.folder}/hello.txt`,
     )
+  await p.page.waitForFunction(() => window.registry.has('files__read_text_file')) // the list follows the connection
   assert.match(await call(), /ahoy from a file/)
   const origin = new URL(site.url).origin
   assert.match(await gateway.run('origins'), new RegExp(origin))

@@ -14,7 +14,7 @@ const tooWide = ({ page }: PanelPage) =>
     for (const d of window.panel.shadowRoot!.querySelectorAll('dialog, .panel'))
       if (d.scrollWidth > d.clientWidth + 1)
         found.push(`${d.className || d.localName}: ${d.scrollWidth} in ${d.clientWidth}`)
-    if (found.length) { // who is it?
+    if (found.length) { // which elements are too wide
       for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *'))
         if (
           e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') && e.getBoundingClientRect().right > innerWidth
@@ -76,7 +76,7 @@ test('in Arabic all of it runs from right to left, and says so', async () => {
           )
         ) found.push(label)
       }
-      if (found.length) { // who is it?
+      if (found.length) { // which elements are too wide
         for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *'))
           if (
             e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') &&

@@ -80,7 +80,7 @@ export async function panelStates(
       await p.page.evaluate(async () => {
         for (let i = 0; i < 12; i++) {
           await window.registry.call('harbour__tide_3', { port: 'Oslo' })
-          await new Promise((resolve) => setTimeout(resolve, 260)) // health is told four times a second
+          await new Promise((resolve) => setTimeout(resolve, 260)) // health changes four times a second at most
         }
         for (let i = 0; i < 2; i++) await window.registry.discover(['ferry'])
       })

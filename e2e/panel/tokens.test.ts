@@ -39,7 +39,7 @@ const reload = async ({ page }: PanelPage) => {
   await page.locator('html[data-ready]').waitFor()
 }
 
-test('a token is given in two actions, and its place is told and kept', async () => {
+test('a token is given in two actions, and its place is said and kept', async () => {
   const p = await openPanel(browser, site, { query: { storage: 'local' }, servers: { locked: { url: locked.url } } })
   await card(p).getByRole('button', { name: 'Add credentials' }).click()
   await card(p).getByLabel('Access token').waitFor()

@@ -123,7 +123,7 @@ test('tools of well-known servers are not suspicious', () => {
   assert.deepEqual(found, [])
 })
 
-test('it is told what changed, and not the order of members', () => {
+test('what changed is said, and not the order of members', () => {
   const before = info('a', 'x', {
     ...said('one'),
     annotations: { readOnlyHint: true },

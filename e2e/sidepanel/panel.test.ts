@@ -190,7 +190,7 @@ flow('questions are answered with the keyboard, oldest first, and the focus goes
   await lastAsked(page, 'approve', { id: 'young', answer: 'always' })
 })
 
-flow('an answer that fails is told, and can be given again', { state: 'asked' }, async (page) => {
+flow('an answer that fails says so, and can be given again', { state: 'asked' }, async (page) => {
   await settled(page)
   await play(page, { refusal: { code: 'EXPIRED', message: 'the client has left' } })
   await page.getByRole('button', { name: 'Allow once' }).click()

@@ -63,7 +63,7 @@ test('when the background dies, requests under way fail and can be made again', 
   await again
 })
 
-test('the state stays, and only a silence of a second is told', () => {
+test('the state stays, and only a silence of a second is shown', () => {
   lines[0]!.say(state())
   const kept = store.state
   lines[0]!.drop()
@@ -103,7 +103,7 @@ test('what a closed port still says is not heard', () => {
   assert.notEqual(store.state?.version, 'late')
 })
 
-test('an extension that is gone is told, and asked for nothing', async () => {
+test('an extension that is gone is named, and asked for nothing', async () => {
   const lost = new Store(() => {
     throw new Error('Extension context invalidated.')
   })

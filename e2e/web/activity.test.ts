@@ -43,7 +43,7 @@ function one(seen: Activity[], match: (a: Activity) => boolean): Activity[] {
   return events
 }
 
-test('calls are told as they go on', () =>
+test('calls are reported as they go on', () =>
   observed({ servers: { demo: { url: 'builtin:demo' } } }, async (r, seen) => {
     await r.discover()
     seen.length = 0
@@ -67,7 +67,7 @@ test('calls are told as they go on', () =>
     )
   }))
 
-test('connections are told, good and bad', async () => {
+test('connections are reported, good and bad', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}/`
   await observed({ servers: { s: { url: server.url }, gone: { url: nobody } } }, async (r, seen) => {
     await r.discover()
@@ -187,7 +187,7 @@ test('contents have arguments and answers, without header values', async () => {
   }
 })
 
-test('exchanges are told while somebody watches, without secrets', async () => {
+test('exchanges are reported while somebody watches, without secrets', async () => {
   const secret = 'canary-90aa17fe'
   const config = { url: `${server.url}?key=${secret}`, headers: { Authorization: `Bearer ${secret}` } }
   const registry = await createRegistry({ storage: 'memory', servers: { steered: config } })
@@ -217,7 +217,7 @@ test('exchanges are told while somebody watches, without secrets', async () => {
     assert.deepEqual(x!.requestHeaders.find(([name]) => name === 'Authorization'), ['Authorization', '[redacted]'])
     assert.ok(x!.responseHeaders!.some(([name]) => name === 'content-type'))
     assert.match(x!.responseBody!, /"jsonrpc":"2\.0"/)
-    assert.ok(!JSON.stringify(seen).includes(secret), 'no secret is told')
+    assert.ok(!JSON.stringify(seen).includes(secret), 'no secret is in it')
     stop()
     const before = seen.length
     await registry.call('steered__steps', { steps: 1, everyMs: 1 })

@@ -80,7 +80,7 @@ before(async () => {
   notes = await oauthServer()
   thief = await hearing((_, res) => res.writeHead(404).end())
   redirects = await hearing((_, res) => void res.writeHead(307, { location: `${thief.url}/mcp` }).end())
-  // What it was told stands in its errors again and again, so that wherever they are cut off, some are cut in the
+  // What it received stands in its errors again and again, so that wherever they are cut off, some are cut in the
   // middle of it.
   echoes = await hearing((req, res, body) => {
     const told = `${'.'.repeat(echoes.requests.length * 7 % 32)}${`${req.headers.authorization} `.repeat(400)}`

@@ -54,7 +54,7 @@ describe('large bodies', { concurrency: true }, () => {
         serveFolder(`${root}dist/npm`, headers),
         serveFolder(`${root}dist/npm`, { 'access-control-allow-origin': '*' }),
       ])
-      // A first attempt that the policy blocks is told in the console, and so is that there is no favicon.
+      // The console names a first attempt that the policy blocks, and that there is no favicon.
       const page = await openPage(browser, `${site.url}/package.json`, /404|TrustedScriptURL/)
       const { bad, good } = taskOf(
         farm,

@@ -113,7 +113,7 @@ for (const [library, alias] of Object.entries(libraries))
       assert.ok(['early', 'unknown_tool'].includes(early), early)
     })
 
-    test('an error is told', async () =>
+    test('an error is shown', async () =>
       assert.deepEqual(await run('failing'), {
         code: 'invalid_option',
         status: 'failed',

@@ -14,7 +14,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
     return Object.values(this.value).sort((a, b) => b.lastSeen - a.lastSeen)
   }
 
-  /** Reads the clients. Older versions told them apart by name only, so their grants may be another client's. */
+  /** Reads the clients. Older versions knew them by name only, so their grants may be another client's. */
   override async load(): Promise<void> {
     await super.load()
     this.value = Object.fromEntries(Object.entries(this.value).filter(([key]) => key.includes('\n')))

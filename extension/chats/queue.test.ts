@@ -43,7 +43,7 @@ test('a fault of one does not hold up the next', async () => {
   assert.equal(await second, 'fine')
 })
 
-test('a full queue, a cancellation and a deadline are told apart, and never run', async () => {
+test('a full queue, a cancellation and a deadline are different errors, and never run', async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   try {
     const queue = new Queue()

@@ -36,7 +36,7 @@ test('the origin of a new server is asked, once it is not granted yet', async ()
   assert.deepEqual([known.asked, known.done.length], [[], 1])
 })
 
-test('a server whose origin is refused is saved, but off, and that is told', async () => {
+test('a server whose origin is refused is saved, but off, and that is said', async () => {
   const { asks, done, refused } = setup({ says: false })
   await asks.addServer('a', { url, headers: { 'X-Key': 'k' } })
   assert.deepEqual([done, refused], [[['addServer', 'a', { url, headers: { 'X-Key': 'k' }, enabled: false }]], [
@@ -85,7 +85,7 @@ test('all else is the registry itself', async () => {
   assert.deepEqual(done, [['removeServer', 'a']])
 })
 
-test("a request to a registry that has died is told in the page's words; other faults are as they were", async () => {
+test("a request to a registry that has died is named in the page's words; other faults are as they were", async () => {
   const fail = (code: string) =>
     asking({ retry: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Registry, {
       granted: () => [],

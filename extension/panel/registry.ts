@@ -57,7 +57,7 @@ export function asking(registry: Registry, page: Asking): Registry {
       if (!enabled || await decide(name, configOf(name)?.url ?? '', true)) await registry.setEnabled(name, enabled)
     },
   }
-  const told = (result: unknown) => (result instanceof Promise
+  const explained = (result: unknown) => (result instanceof Promise
     ? result.catch((e: { code?: string }) => {
       throw e.code === 'closed' ? page.gone() : e
     })
@@ -65,7 +65,7 @@ export function asking(registry: Registry, page: Asking): Registry {
   return new Proxy(registry, {
     get(target, key) {
       const value: unknown = Object.hasOwn(own, key) ? own[key as keyof typeof own] : Reflect.get(target, key)
-      return typeof value === 'function' ? (...args: unknown[]) => told(value.apply(target, args)) : value
+      return typeof value === 'function' ? (...args: unknown[]) => explained(value.apply(target, args)) : value
     },
   })
 }

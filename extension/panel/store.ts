@@ -85,7 +85,7 @@ export class Store {
     let port: Port
     try {
       port = this.open(panelPort)
-    } catch { // after an update the page's own extension is gone: it is told by `away`
+    } catch { // after an update the page's own extension is gone: `away` says so
       return this.again()
     }
     this.port = port

@@ -30,7 +30,8 @@ function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
  * Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not
  * prose of ours.
  */
-const markers = /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the)\b/i
+const markers =
+  /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the|(is|are|was|were|be|been) (not |never )?told)\b/i
 const prose = ['*.go', '*.ts', '*.tsx', '*.mjs', '*.md', '*.sh']
 
 function plain() {

@@ -53,7 +53,7 @@ func TestDialChecksEachAddress(t *testing.T) {
 	}
 }
 
-// TestFaultsOfHTTPS checks that a bad certificate and a port without TLS are told apart.
+// TestFaultsOfHTTPS checks that a bad certificate and a port without TLS are different faults.
 func TestFaultsOfHTTPS(t *testing.T) {
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)

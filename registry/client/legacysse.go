@@ -52,24 +52,24 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 // listen reads the stream to its end, which is the session's. It reports once
 // whether there is an endpoint to post to.
 func (s *Session) listen(r *httpRequest, endpoint chan<- error) {
-	told := false
-	tell := func(err error) {
-		if !told {
-			told = true
+	reported := false
+	report := func(err error) {
+		if !reported {
+			reported = true
 			endpoint <- err
 		}
 	}
 	for {
 		e, err := r.mail.next(s.ctx)
 		if err != nil {
-			tell(err)
+			report(err)
 			return
 		}
 		switch e.Kind {
 		case Endpoint:
-			if !told {
+			if !reported {
 				err := s.setEndpoint(e.Text)
-				tell(err)
+				report(err)
 				if err != nil {
 					return
 				}
@@ -88,7 +88,7 @@ func (s *Session) listen(r *httpRequest, endpoint chan<- error) {
 			if e.Kind == End && e.Why == EOF {
 				err = registry.Because(registry.ErrNetwork, "the event stream ended")
 			}
-			tell(err)
+			report(err)
 			s.over(err)
 			s.failAll(r.mail, e)
 			return

@@ -62,16 +62,16 @@ func membersOf(object []byte) (members []byte) {
 	return members
 }
 
-// A follow is what the optional stream was asked to report. told gets, once, whether the
-// server does.
+// A follow is what the optional stream was asked to report. agreed receives, once, whether
+// the server does.
 type follow struct {
 	registry.Following
-	told chan error
+	agreed chan error
 }
 
 func (f *follow) tell(err error) {
 	select {
-	case f.told <- err:
+	case f.agreed <- err:
 	default:
 	}
 }
@@ -81,7 +81,7 @@ const acknowledgeTime = 5 * time.Second
 
 // Follow implements [registry.Offerer].
 func (s *Session) Follow(ctx context.Context, what registry.Following) error {
-	f := &follow{Following: what, told: make(chan error, 1)}
+	f := &follow{Following: what, agreed: make(chan error, 1)}
 	s.mu.Lock()
 	var before []string
 	if s.follow != nil {
@@ -96,7 +96,7 @@ func (s *Session) Follow(ctx context.Context, what registry.Following) error {
 	timer := time.NewTimer(acknowledgeTime)
 	defer timer.Stop()
 	select {
-	case err := <-f.told:
+	case err := <-f.agreed:
 		return err
 	case <-timer.C:
 		return registry.Because(registry.ErrUnsupported, "the server does not acknowledge subscriptions/listen")

@@ -6,7 +6,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A Platform moves bytes for one [Client]. It sends exactly what it is told,
+// A Platform moves bytes for one [Client]. It sends exactly what it is given,
 // frames and parses what comes back within the bounds it was given, and decides
 // nothing. All methods may be called from several goroutines and return at once.
 type Platform interface {

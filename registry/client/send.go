@@ -27,7 +27,7 @@ type rpc struct {
 }
 
 // send makes one request and waits for its answer: a Tools, Output or Message
-// event. It returns promptly when ctx ends, having told the server.
+// event. It returns promptly when ctx ends, after it has notified the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	w := &wait{s: s, r: r, mail: s.d.c.mailbox(s, r.op)}
 	w.mail.rpc, w.mail.request = r, true
@@ -249,9 +249,9 @@ func (s *Session) cancelled(id uint32, cause error) {
 		reason = "no answer came in time"
 	}
 	params := rawMember(nil, "requestId", strconv.AppendInt(nil, int64(id), 10))
-	told := s.post(notificationMessage("notifications/cancelled", member(params, "reason", reason), nil))
+	posted := s.post(notificationMessage("notifications/cancelled", member(params, "reason", reason), nil))
 	s.mu.Lock()
-	s.told = told
+	s.lastCancelled = posted
 	s.mu.Unlock()
 }
 

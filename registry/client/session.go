@@ -21,7 +21,7 @@ type Session struct {
 	sse    bool          // HTTP+SSE: answers come on the one stream
 	works  chan struct{} // closed by the first response after connecting
 
-	// Written while connecting only, and info when the server has told more. What others may
+	// Written while connecting only, and info when the server has said more. What others may
 	// read meanwhile (info and sessionID) under mu.
 	info        registry.SessionInfo
 	sessionID   string
@@ -46,12 +46,13 @@ type Session struct {
 	watching bool                     // the optional stream is open, or will be again
 	relisten context.CancelFunc       // ends the stream under way, to open it again
 	posts    int
-	places   int             // taken by exchanges of requests
-	line     []waiting       // requests that wait for a place
-	told     <-chan struct{} // closed when the server has taken the last notifications/cancelled
-	ended    error           // set when the session is over, by Close or by itself
-	closed   bool
-	expired  bool // the server has forgotten the session
+	places   int       // taken by exchanges of requests
+	line     []waiting // requests that wait for a place
+	// Closed when the server has taken the last notifications/cancelled.
+	lastCancelled <-chan struct{}
+	ended         error // set when the session is over, by Close or by itself
+	closed        bool
+	expired       bool // the server has forgotten the session
 }
 
 func (d *dial) session(info registry.SessionInfo) *Session {
@@ -171,15 +172,15 @@ func (s *Session) goroutine(f func()) {
 	}()
 }
 
-// over tells the registry, once, that the session has ended by itself.
+// over reports to the registry, once, that the session has ended by itself.
 func (s *Session) over(err error) {
 	s.mu.Lock()
-	told := s.ended != nil
-	if !told {
+	reported := s.ended != nil
+	if !reported {
 		s.ended = err
 	}
 	s.mu.Unlock()
-	if !told {
+	if !reported {
 		s.d.notify(registry.Notice{Err: err})
 	}
 }
@@ -234,13 +235,13 @@ const toldTime = 300 * time.Millisecond
 // waits for its answer for 150 ms at most.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
-	told := s.told
+	taken := s.lastCancelled
 	s.mu.Unlock()
-	if told != nil {
+	if taken != nil {
 		timer := time.NewTimer(toldTime)
 		defer timer.Stop()
 		select {
-		case <-told:
+		case <-taken:
 		case <-timer.C:
 		}
 	}

@@ -109,7 +109,7 @@ func testCancel(t *testing.T, dial Dial) {
 		select {
 		case <-server.Cancelled():
 		case <-p.ctx.Done():
-			t.Errorf("%s: the server was not told", url)
+			t.Errorf("%s: the server heard nothing", url)
 		}
 		if got := p.text("echo", `{"after":1}`); got != `{"after":1}` {
 			t.Errorf("%s: echo after a cancelled call: %s", url, got)
@@ -169,7 +169,7 @@ func testDeadlines(t *testing.T, dial Dial) {
 				return err
 			})
 			if m, ok := s.Await("notifications/cancelled", p.ctx.Done()); !ok || !strings.Contains(string(m.Params), `"reason":"`) {
-				t.Errorf("the server was told %s", m.Params)
+				t.Errorf("the server heard %s", m.Params)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func testDeadlines(t *testing.T, dial Dial) {
 			t.Error(err)
 		}
 		if _, ok := s.Await("notifications/cancelled", p.ctx.Done()); !ok {
-			t.Error("the server was not told")
+			t.Error("the server heard nothing")
 		}
 	})
 }

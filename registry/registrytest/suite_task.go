@@ -202,7 +202,7 @@ func testTasks(t *testing.T, dial Dial) {
 		}
 		m, ok := s.Await("tasks/cancel", p.ctx.Done())
 		if !ok || !strings.Contains(string(m.Params), `"taskId":"t 1"`) {
-			t.Errorf("the server was not told: %s", m.Params)
+			t.Errorf("the server heard %s", m.Params)
 		}
 	})
 	t.Run("a server without tasks", func(t *testing.T) {

@@ -187,17 +187,17 @@ func (s *scanner) words(found, where string) {
 	if at >= 0 {
 		s.flag("lookalike", where, plain, at)
 	}
-	told := map[string]bool{}
+	flagged := map[string]bool{}
 	for _, r := range rules {
-		if told[r.name] {
+		if flagged[r.name] {
 			continue
 		}
 		if m := r.pattern.FindStringIndex(folded); m != nil && (r.name != "blob" || isBlob(folded[m[0]:m[1]])) {
-			told[r.name] = true
+			flagged[r.name] = true
 			s.flag(r.name, where, folded, utf8.RuneCountInString(folded[:m[0]]))
 		}
 	}
-	if !told["shadowing"] && len(s.others) > 0 {
+	if !flagged["shadowing"] && len(s.others) > 0 {
 		if at := s.shadows(folded); at >= 0 {
 			s.flag("shadowing", where, folded, utf8.RuneCountInString(folded[:at]))
 		}

@@ -44,6 +44,6 @@ export function argumentsOf(args: Record<string, unknown> | string): Record<stri
   try {
     return Object(JSON.parse(args)) as Record<string, unknown>
   } catch {
-    return {} // the model's own mistake, which its tool has already told it
+    return {} // the model's own mistake, which its tool has named
   }
 }

@@ -64,7 +64,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private info: ToolInfo | undefined
   private run = new AbortController()
   private lives: AbortController | undefined
-  private told: Partial<Record<'result' | 'args' | 'context', unknown>> = {}
+  private sent: Partial<Record<'result' | 'args' | 'context', unknown>> = {}
 
   constructor() {
     super()
@@ -160,7 +160,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       this.info = info
       void this.begin(registry, info, uri)
     } else if (this.frame) this.tell()
-    else if (this.told.result !== result) this.again?.()
+    else if (this.sent.result !== result) this.again?.()
   }
 
   /** Makes the card again. Undefined without a card. */
@@ -218,7 +218,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   private open(sandbox: URL, app: App, granted: readonly Feature[]): void {
-    this.told = {}
+    this.sent = {}
     this.showLoading()
     this.frame = new AppFrame(sandbox, app, granted, this.titleText(), this)
     this.box.append(this.frame.element)
@@ -254,7 +254,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.bar.hidden = true
     this.again = () => {
       const { result } = this
-      this.told.result = result
+      this.sent.result = result
       const reason = why === 'changed' || why === 'new' ? t(`app_${why}`) : why === 'none' ? '' : t(`app_why_${why}`)
       this.card.replaceChildren(this.headingLine())
       if (result?.text) this.card.append(make('pre', { tabIndex: 0 }, clean(result.text, 20_000)))
@@ -277,7 +277,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }))
   }
 
-  // What the app hears.
+  // What the app receives.
 
   private get theme(): 'light' | 'dark' {
     const schemes = [document.documentElement, this].map((element) => getComputedStyle(element).colorScheme)
@@ -300,27 +300,27 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private tellContext(): void {
     if (!this.frame?.isReady) return
     const now = this.context()
-    const before = (this.told.context ?? {}) as Params
+    const before = (this.sent.context ?? {}) as Params
     const changed = Object.entries(now).filter(([k, v]) => JSON.stringify(v) !== JSON.stringify(before[k]))
-    this.told.context = now
+    this.sent.context = now
     if (changed.length) this.frame.notify('ui/notifications/host-context-changed', Object.fromEntries(changed))
   }
 
   private tell(): void {
-    const { frame, args, result, partial, told } = this
+    const { frame, args, result, partial, sent } = this
     if (!frame?.isReady) return
     // The specification wants the arguments before the result.
     const input = args ?? {}
-    if (told.args !== input && (args || !('args' in told))) {
-      told.args = input
+    if (sent.args !== input && (args || !('args' in sent))) {
+      sent.args = input
       frame.notify(`ui/notifications/tool-input${partial ? '-partial' : ''}`, { arguments: input })
     }
-    if (result && told.result !== result) frame.notify('ui/notifications/tool-result', forApp(told.result = result))
+    if (result && sent.result !== result) frame.notify('ui/notifications/tool-result', forApp(sent.result = result))
   }
 
   greet(): object {
     const { definition } = this.info!
-    this.told.context = this.context()
+    this.sent.context = this.context()
     return {
       protocolVersion: '2026-01-26',
       hostInfo: { name: 'portolan', version: '1' },
@@ -332,7 +332,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
         updateModelContext: { text: {}, structuredContent: {} },
       },
       hostContext: {
-        ...this.told.context as Params,
+        ...this.sent.context as Params,
         toolInfo: { tool: definition },
         timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         platform: 'web',

@@ -85,7 +85,7 @@ export class AppFrame {
     if (this.isReady) this.send({ method, params })
   }
 
-  /** Asks the app to end, and waits a second for that. Then the frame hears nothing any more. */
+  /** Asks the app to end, and waits a second for that. Then the frame receives nothing any more. */
   async end(): Promise<void> {
     if (this.isReady) {
       const left = new Promise<void>((resolve) => {

@@ -117,7 +117,7 @@ func TestAnotherListIsTold(t *testing.T) {
 	select {
 	case <-told:
 	case <-time.After(10 * time.Second):
-		t.Fatal("nothing was told")
+		t.Fatal("no notification came")
 	}
 	page, err := session.ListTools(t.Context(), nil)
 	if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "a" {

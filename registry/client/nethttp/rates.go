@@ -18,9 +18,9 @@ type rates struct {
 	work     *rate.Limiter // all messages, also dropped ones: ten times as many
 	bytes    *rate.Limiter
 
-	mu      sync.Mutex
-	dropped int       // since the last report
-	told    time.Time // of the last report
+	mu       sync.Mutex
+	dropped  int       // since the last report
+	reported time.Time // when the last report was made
 }
 
 // maxRates bounds the sessions whose rates are remembered.
@@ -65,11 +65,11 @@ func (r *rates) report(ends bool) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if r.dropped == 0 || !ends && now.Sub(r.told) < time.Second {
+	if r.dropped == 0 || !ends && now.Sub(r.reported) < time.Second {
 		return 0
 	}
 	n := r.dropped
-	r.dropped, r.told = 0, now
+	r.dropped, r.reported = 0, now
 	return n
 }
 

@@ -18,7 +18,7 @@ import (
 // Version is the version of the module and of the package around it, which must agree.
 const Version = "0.1.0"
 
-// A Host hears what the API has to say. Its methods do not block and may be
+// A Host receives what the API reports. Its methods do not block and may be
 // called from any goroutine. Byte slices are not kept by the caller.
 type Host interface {
 	// Reply ends request id with a JSON result.

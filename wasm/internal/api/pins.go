@@ -2,7 +2,7 @@ package api
 
 import "github.com/portolan-mcp/portolan/registry"
 
-// Pins are what earlier runs have approved, by endpoint, as Host.Pins was told.
+// Pins are what earlier runs have approved, by endpoint. Host.Pins stores them.
 type Pins map[string]string
 
 // Store returns what a registry keeps them in: the host.

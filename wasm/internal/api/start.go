@@ -8,7 +8,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// Start is what the module is told once, when it starts (StartOptions of protocol.ts).
+// Start is what the module receives once, when it starts (StartOptions of protocol.ts).
 type Start struct {
 	Options registry.Options // without Connect
 	Proxy   string           // template with {href}

@@ -64,7 +64,7 @@ export class Recorder implements Recording {
       close: () => inner.close(),
     }
     inner.onmessage = (message) => {
-      this.#told(message as ToPage, open)
+      this.#received(message as ToPage, open)
       outer.onmessage?.(message)
     }
     return outer
@@ -84,7 +84,7 @@ export class Recorder implements Recording {
     open.set(m.id, call)
   }
 
-  #told(m: ToPage, open: Map<number, TapedCall>): void {
+  #received(m: ToPage, open: Map<number, TapedCall>): void {
     if ('id' in m) {
       const call = open.get(m.id)
       if (!call) return
@@ -102,7 +102,7 @@ export class Recorder implements Recording {
       if (this.#room(rest)) Object.assign(call, rest)
     } else if (m.event === 'lost') {
       for (const id of [...open.keys()])
-        if (id <= m.upTo && !m.held.includes(id)) this.#told({ id, error: m.error }, open)
+        if (id <= m.upTo && !m.held.includes(id)) this.#received({ id, error: m.error }, open)
     } else if (m.event === 'tools') {
       if (m.first) this.#lists.set(m.server, [])
       this.#lists.get(m.server)?.push(m)

@@ -87,7 +87,7 @@ interface Exchange {
 
 export class Platform {
   deliver: Deliver = () => {}
-  /** Hears of exchanges, if somebody watches. */
+  /** Receives reports of exchanges while an app observes them. */
   traced: ((e: Omit<ExchangeEvent, 'event'>) => void) | undefined
   /** The values behind the handles of events. */
   readonly tables = new Tables()

@@ -9,7 +9,7 @@ interface Spent {
   asks: number
   bytes: number
   dropped: number
-  told: boolean
+  reported: boolean
 }
 
 /** The most sessions. Each is forgotten after a second. */
@@ -23,9 +23,9 @@ export class RateLimit {
     let spent = this.#spent.get(session)
     if (!spent) {
       if (this.#spent.size > SESSIONS) this.#spent.clear()
-      this.#spent.set(session, spent = { second, events: 0, asks: 0, bytes: 0, dropped: 0, told: false })
+      this.#spent.set(session, spent = { second, events: 0, asks: 0, bytes: 0, dropped: 0, reported: false })
     } else if (spent.second !== second) {
-      Object.assign(spent, { second, events: 0, asks: 0, bytes: 0, told: false })
+      Object.assign(spent, { second, events: 0, asks: 0, bytes: 0, reported: false })
     }
     return spent
   }
@@ -46,9 +46,9 @@ export class RateLimit {
   /** The messages dropped since the last report. 0 within a second of it, unless the stream ends. */
   dropped(session: number, ends: boolean): number {
     const spent = this.#spent.get(session)
-    if (!spent || (spent.told && !ends)) return 0
+    if (!spent || (spent.reported && !ends)) return 0
     const { dropped } = spent
-    spent.told = true
+    spent.reported = true
     spent.dropped = 0
     return dropped
   }

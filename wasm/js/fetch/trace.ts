@@ -1,19 +1,19 @@
-// Tells of exchanges with servers while somebody watches: for protocol views. Secrets are left out.
+// Reports exchanges with servers while somebody watches: for protocol views. Secrets are left out.
 
 import type { HttpExchange } from '../shared/types.ts'
 import type { ExchangeEvent } from '../shared/protocol.ts'
 import { isPlainHeader, secretsOf } from './tools.ts'
 
-/** The part of a body that is told, in bytes. */
+/** The part of a body that is reported, in bytes. */
 const BODY_BYTES = 64 << 10
 
 const MASK = '[redacted]'
 
-/** Response headers whose values are told. Browsers hide most others from a page. */
+/** Response headers whose values are reported. Browsers hide most others from a page. */
 const PLAIN_RESPONSE =
   /^(content-type|content-length|cache-control|date|retry-after|www-authenticate|mcp-protocol-version|x-proxy-error)$/i
 
-/** Tells of one exchange. */
+/** Reports one exchange. */
 export class Trace {
   readonly #tell: (e: Omit<ExchangeEvent, 'event'>) => void
   readonly #id: number
@@ -43,7 +43,7 @@ export class Trace {
     this.#send('begin')
   }
 
-  /** Takes a copy of the response, and tells of it when its body has ended. */
+  /** Takes a copy of the response, and reports it when its body has ended. */
   async take(response: Response): Promise<void> {
     const x = this.#exchange
     x.status = response.status
@@ -56,7 +56,7 @@ export class Trace {
         parts.push(piece)
         size += piece.length
       }
-    } catch { /* it broke off, and what came is told */ }
+    } catch { /* it broke off: what came is reported */ }
     copy?.cancel().catch(() => {})
     const whole = new Uint8Array(size)
     let at = 0

@@ -84,7 +84,7 @@ export class Instance {
   #module: Module | undefined
   #refusal: RegistryError | undefined
   /** The list of each server that was sent last, as a text to compare. */
-  readonly #told = new Map<string, string>()
+  readonly #lastSent = new Map<string, string>()
 
   private constructor(ioWorker: MakeIoWorker | undefined, network: Network) {
     this.#platform = new Platform({ abi: this.#abi, ioWorker, ...network })
@@ -160,7 +160,7 @@ export class Instance {
   #listed(server: string, lines: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
     const pages: (() => Iterable<ToolsPart>)[] = []
-    if (this.#isTold(server, lines, handles)) return
+    if (this.#isSent(server, lines, handles)) return
     for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
       const page: ListedTool[] = [], indices: number[] = []
@@ -188,16 +188,16 @@ export class Instance {
   }
 
   /** Reports whether the list is unchanged since it was last sent. */
-  #isTold(server: string, lines: string[], handles: Uint32Array): boolean {
+  #isSent(server: string, lines: string[], handles: Uint32Array): boolean {
     const prints = new Map<number, string | undefined>()
     handles.forEach((table, i) => {
       if (i % 2 === 0) prints.set(table, this.#platform.tables.print(table))
     })
-    const before = this.#told.get(server)
-    this.#told.delete(server)
+    const before = this.#lastSent.get(server)
+    this.#lastSent.delete(server)
     if (!lines.length || [...prints.values()].some((print) => !print)) return false
     const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2)])
-    this.#told.set(server, now)
+    this.#lastSent.set(server, now)
     return now === before
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Activity, Snapshot } from '../shared/types.ts'
 import { Activities } from './activity.ts'
 
-test('a connection that fails in its first state is told', () => {
+test('a connection that fails in its first state is reported', () => {
   const seen: Activity[] = []
   const activities = new Activities(new Map([[(a: Activity) => seen.push(a), {}]]), () => [])
   const state = (status: string, failures: number) =>

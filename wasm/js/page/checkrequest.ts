@@ -8,7 +8,7 @@ export function argumentText(args: unknown): string {
     if (args.trim() === '') return '{}'
     try {
       if (isObject(JSON.parse(args))) return args
-    } catch { /* told below */ }
+    } catch { /* the error below says so */ }
     throw new RegistryError('invalid_arguments', 'the arguments are not the JSON text of an object')
   }
   if (args === undefined || args === null) return '{}'

@@ -325,7 +325,7 @@ class PageOwner implements Owner {
 
   /** Takes over what another tab has stored. */
   #follow(): void {
-    this.#lock().then((lock) => lock.heard(() => (this.#isUnloaded ? this.#trust : this.trust())))
+    this.#lock().then((lock) => lock.readAgain(() => (this.#isUnloaded ? this.#trust : this.trust())))
       .then(() => this.#showUnloaded(), ignore)
   }
 

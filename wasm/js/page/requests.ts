@@ -66,7 +66,8 @@ export class Requests {
   readonly #restarts = new Restarts()
   readonly #waiting = new Map<number, Waiting>()
   #last = 0
-  #heard = 0
+  /** When the last message came, of `performance.now()`. */
+  #lastMessageAt = 0
   #watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(source: Source, listener: HostListener) {
@@ -192,7 +193,7 @@ export class Requests {
   }
 
   #receive(m: ToPage): void {
-    this.#heard = performance.now()
+    this.#lastMessageAt = performance.now()
     if ('event' in m) {
       if (m.event !== 'lost') return this.#listener.receive(m)
       for (const [id, w] of [...this.#waiting]) if (id <= m.upTo && !m.held.includes(id)) w.reject(fromWire(m.error))
@@ -241,7 +242,7 @@ export class Requests {
         else if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. A module that misses them and is silent hangs.
-          if (this.#heard < now - silence) this.#died()
+          if (this.#lastMessageAt < now - silence) this.#died()
         } else if (w.until < Infinity) this.#watch()
       }
     }, look)

@@ -68,7 +68,7 @@ export class StorageLock {
   }
 
   /** Reads the storage again after another tab has changed it. Calls during a read lead to one more read. */
-  async heard(trust: () => Promise<Trust> | undefined): Promise<void> {
+  async readAgain(trust: () => Promise<Trust> | undefined): Promise<void> {
     this.#again = true
     if (this.#reading) return
     for (this.#reading = true; this.#again;) {

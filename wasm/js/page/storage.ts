@@ -73,7 +73,7 @@ export class ConfigStore {
   /** Servers to save: the fields that changed, or undefined for all. */
   readonly #unsaved = new Map<string, string[] | undefined>()
   /** The pins that the module knows to be stored. */
-  told: Record<string, string> = {}
+  known: Record<string, string> = {}
   /** Settles when all changes so far are stored. */
   saved: Promise<unknown> = Promise.resolve()
   /** Damage that was found in the storage. */
@@ -181,7 +181,7 @@ export class ConfigStore {
 
   /** The stored pins by endpoint, which trust.ts writes. */
   async pins(): Promise<Record<string, string>> {
-    return (this.told = await this.read(pinsShape) ?? {})
+    return (this.known = await this.read(pinsShape) ?? {})
   }
 
   /** The servers as they are stored now. */

@@ -20,7 +20,7 @@ const event = (pins: Record<string, string>, fresh: string[], byUser = false): P
   byUser,
 })
 
-/** One registry's share in a storage, and what its module and the others are told. */
+/** One registry's share in a storage, and what its module and the others receive. */
 function share(storage: StorageAdapter) {
   const takes: [string, string][] = []
   const state = { told: 0, turns: 0 }
@@ -209,16 +209,16 @@ test('news that come while the storage is read are read once more, not each', as
       })),
   } as unknown as Trust
   const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
-  const heard = others.heard(async () => trust)
+  const reading = others.readAgain(async () => trust)
   const started = async (n: number) => {
     while (reads < n) await new Promise((resolve) => setImmediate(resolve))
   }
   await started(1)
-  for (let i = 0; i < 1000; i++) void others.heard(async () => trust)
+  for (let i = 0; i < 1000; i++) void others.readAgain(async () => trust)
   go()
   await started(2)
   go()
-  await heard
+  await reading
   assert.equal(reads, 2)
 })
 
@@ -277,12 +277,12 @@ test('policies are taken over from the storage, but not of what the page gives, 
   const others = new StorageLock(ours, { storage: 'memory', servers: { given: { url: key } } }, (m) => tells.push(m))
   void change(theirs, 'moved', { url: 'https://b.example/mcp' })
   for (const name of ['s', 'given', 'moved']) await change(theirs, name, { trust: 'trust', holdNewTools: true })
-  await others.heard(() => undefined)
-  await others.heard(() => undefined)
+  await others.readAgain(() => undefined)
+  await others.readAgain(() => undefined)
   assert.deepEqual(tells, [{ method: 'updateServer', name: 's', config: { trust: 'trust', holdNewTools: true } }])
   assert.equal(ours.servers.get('s')!.trust, 'trust')
   await change(theirs, 's', { trust: undefined, holdNewTools: undefined })
-  await others.heard(() => undefined)
+  await others.readAgain(() => undefined)
   assert.deepEqual(tells[1], { method: 'updateServer', name: 's', config: { trust: null, holdNewTools: null } })
   assert.equal(ours.servers.get('s')!.trust, undefined)
 })

@@ -65,7 +65,7 @@ interface Shared {
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
-  readonly #store: Pick<ConfigStore, 'storage' | 'told' | 'read'>
+  readonly #store: Pick<ConfigStore, 'storage' | 'known' | 'read'>
   readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>
   readonly #shared: Shared
   /** The endpoint of each server's pins. */
@@ -82,7 +82,7 @@ export class Trust {
   #scanner: Promise<Scanner | undefined> | undefined
 
   constructor(
-    store: Pick<ConfigStore, 'storage' | 'told' | 'read'>,
+    store: Pick<ConfigStore, 'storage' | 'known' | 'read'>,
     options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>,
     shared: Shared,
   ) {
@@ -143,10 +143,10 @@ export class Trust {
 
   /** Sends the module each stored pin set that differs from its copy. `own` is an update by the module itself. */
   #tell(all: Pins, own?: PinsEvent): void {
-    const { told } = this.#store
-    this.#store.told = all
+    const { known } = this.#store
+    this.#store.known = all
     for (const [key, pins] of Object.entries(all)) {
-      if (key === own?.key ? !same(pins, own.pins) : pins !== told[key]) this.#shared.take(key, pins)
+      if (key === own?.key ? !same(pins, own.pins) : pins !== known[key]) this.#shared.take(key, pins)
     }
   }
 
@@ -373,14 +373,14 @@ class Turn {
 
   /** Writes the changed values. True if other tabs have to read them. */
   async end(): Promise<boolean> {
-    let news = false
+    let matters = false
     for (const shape of this.#changed) {
       try {
         await this.#store.storage.set(shape.key, JSON.stringify(this.#values.get(shape)))
-        news ||= shape !== approvedShape
+        matters ||= shape !== approvedShape
       } catch { /* it is full or forbidden, and keeps nothing */ }
     }
-    return news
+    return matters
   }
 }
 

@@ -118,15 +118,15 @@ class Scan {
     const words = spaced(cleaned.text)
     const { text, at } = fold(words)
     if (at >= 0) this.#flag('lookalike', where, words, at)
-    const told = new Set<string>()
+    const flagged = new Set<string>()
     for (const { rule, pattern } of rules) {
-      if (told.has(rule)) continue
+      if (flagged.has(rule)) continue
       const m = pattern.exec(text)
       if (!m || (rule === 'blob' && !isBlob(m[0]))) continue
-      told.add(rule)
+      flagged.add(rule)
       this.#flag(rule, where, text, characters(text, m.index))
     }
-    if (told.has('shadowing') || !this.#others.size) return
+    if (flagged.has('shadowing') || !this.#others.size) return
     const shadow = this.#shadows(text)
     if (shadow >= 0) this.#flag('shadowing', where, text, characters(text, shadow))
   }

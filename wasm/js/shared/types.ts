@@ -497,7 +497,7 @@ export interface Registry extends AsyncDisposable {
   approveInstructions(server: string): Promise<void>
   /**
    * Replaces {@link RegistryOptions.roots} and tells the servers. Rejects with `unsupported` if the registry was
-   * created without roots, because servers were not told that there are any.
+   * created without roots, because servers do not know that there are any.
    */
   setRoots(roots: Root[]): Promise<void>
   /**

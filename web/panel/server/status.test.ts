@@ -36,7 +36,7 @@ test('each health is one standing', () => {
   ) assert.equal(standingOf(health(h), permission), standing, JSON.stringify(h))
 })
 
-test('causes are told apart by code, status and what the proxy says', () => {
+test('causes differ by code, status and what the proxy says', () => {
   for (
     const [errorCode, lastError, cause] of [
       ['http_status', 'http status 404: gone', 'path'],

@@ -29,7 +29,7 @@ export interface Ask {
   onText(text: string): void
 }
 
-/** Asks the model for its next message. `onText` is told the text so far. */
+/** Asks the model for its next message. `onText` receives the text so far. */
 export async function complete(model: Model, { messages, tools, signal, onText }: Ask): Promise<Answer> {
   const response = await fetch(`${model.baseURL.replace(/\/+$/, '')}/chat/completions`, {
     method: 'POST',
