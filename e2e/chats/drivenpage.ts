@@ -135,8 +135,10 @@ export class Driven {
       if (found) return found
       const left = end - Date.now()
       if (left <= 0) {
-        const told = JSON.stringify(this.messages).slice(0, 2000)
-        throw new Error(`not reported in ${ms} ms at ${this.page.url()} (${await this.#state()}); told: ${told}`)
+        const messages = JSON.stringify(this.messages).slice(0, 2000)
+        throw new Error(
+          `not reported in ${ms} ms at ${this.page.url()} (${await this.#state()}); messages: ${messages}`,
+        )
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left)

@@ -78,9 +78,18 @@ export async function panelStates(
         } as never,
       })
       await p.page.evaluate(async () => {
+        const last = () => window.registry.getSnapshot().servers.harbour!.lastSuccessful
         for (let i = 0; i < 12; i++) {
+          const before = last()
+          const shown = new Promise<void>((resolve) => {
+            const stop = window.registry.subscribe(() => {
+              if (last() === before) return
+              stop()
+              resolve()
+            })
+          })
           await window.registry.call('harbour__tide_3', { port: 'Oslo' })
-          await new Promise((resolve) => setTimeout(resolve, 260)) // health changes four times a second at most
+          await shown // the panel draws the latency of each snapshot
         }
         for (let i = 0; i < 2; i++) await window.registry.discover(['ferry'])
       })

@@ -227,9 +227,9 @@ func (s *Session) doubt(err error, op int64) error {
 // left by then, most often on an open connection.
 const closeTime = 150 * time.Millisecond
 
-// toldTime bounds how long Close waits until the last notifications/cancelled was sent.
+// cancelledTime bounds how long Close waits until the last notifications/cancelled was sent.
 // A server without sessions learns of the cancellation in no other way.
-const toldTime = 300 * time.Millisecond
+const cancelledTime = 300 * time.Millisecond
 
 // Close ends the session. Calls under way fail. A DELETE ends a session with an id; Close
 // waits for its answer for 150 ms at most.
@@ -238,7 +238,7 @@ func (s *Session) Close(ctx context.Context) error {
 	taken := s.lastCancelled
 	s.mu.Unlock()
 	if taken != nil {
-		timer := time.NewTimer(toldTime)
+		timer := time.NewTimer(cancelledTime)
 		defer timer.Stop()
 		select {
 		case <-taken:

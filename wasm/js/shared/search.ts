@@ -151,12 +151,11 @@ export class SearchIndex {
       const name = Math.min(1, named[n]! / doc.named)
       const score = scores[n]! / whole * part(SHARE, share) * part(NAMED, name) *
         part(PEERS, peers.get(doc.server)! / whole)
-      hits.push({ n, doc, score })
+      insert(hits, { n, doc, score }, limit)
     }
-    hits.sort((a, b) => b.score - a.score || (a.doc.name < b.doc.name ? -1 : 1))
     // A tool cannot have all words of a long sentence.
     const scale = Math.max(1, asked.length / USUAL) ** 0.6
-    return hits.slice(0, limit).map(({ n, doc: { name, server }, score }) => ({
+    return hits.map(({ n, doc: { name, server }, score }) => ({
       name,
       server,
       score: Math.min(1, Math.round(Math.sqrt(score * scale) * 1e4) / 1e4),
@@ -328,6 +327,16 @@ export class SearchIndex {
     }
     return readings
   }
+}
+
+/** Puts a hit in its place among the best. */
+function insert(best: Hit[], hit: Hit, most: number): void {
+  const isBefore = (other: Hit) => hit.score > other.score || hit.score === other.score && hit.doc.name < other.doc.name
+  if (best.length === most && !isBefore(best[most - 1]!)) return
+  let place = best.length
+  while (place && isBefore(best[place - 1]!)) place--
+  best.splice(place, 0, hit)
+  if (best.length > most) best.pop()
 }
 
 /** A factor of a score, of which the share `most` depends on a value. */
