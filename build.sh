@@ -62,8 +62,8 @@ up)
 	case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
-	setup tools servers providers worker bundlers chromium firefox
-	case "$verb" in test) setup shell ;; soak) setup conformance docs ;; esac
+	case "$verb" in test) more=shell ;; soak) more='conformance docs' ;; esac
+	setup tools servers providers worker bundlers chromium firefox $more
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;
 wasm) package ;;
