@@ -20,9 +20,7 @@ async function serve(row: Row, dir: string): Promise<Listening> {
   const port = await freePort()
   const running = launch('sh', ['-c', `cd ${dir} && ${row.serve} ${port}`], environment)
   const url = `http://127.0.0.1:${port}`
-  await answering(url).catch((e) => {
-    throw new Error(`${(e as Error).message}\n${running.output()}`)
-  })
+  await answering(url, running)
   return { url, close: () => running.stop() }
 }
 

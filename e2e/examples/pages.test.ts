@@ -88,7 +88,7 @@ test('Next: the server renders the words, the browser the rest', { timeout: 200_
   const running = launch('sh', ['-c', `cd ${dir} && exec next start --hostname 127.0.0.1 --port ${port}`], environment)
   t.after(() => running.stop())
   const url = `http://127.0.0.1:${port}/`
-  await answering(url)
+  await answering(url, running)
   const html = await (await fetch(url)).text()
   assert.match(html, /<h1>MCP servers<\/h1>[^]*Starting…[^]*<portolan-panel><\/portolan-panel>/)
   const page = await openPage(browser, url)

@@ -106,18 +106,19 @@ for (const site of sites)
 
 test('T36: several chats answer at once in tabs behind the one in front, and are compared', async () => {
   const judgement = { agreements: ['It is deep'], differences: [], verdict: 'Both are right.' }
+  const looked = Promise.withResolvers<string>()
   for (const site of ['chatgpt', 'claude'] as const) {
     pages.reply(
       site,
       (prompt) =>
         prompt.includes('Reply with one JSON object')
           ? `\`\`\`json\n${JSON.stringify(judgement)}\n\`\`\``
-          : 'It is 12 m deep.',
+          : looked.promise,
     )
   }
   const args = { prompt: 'How deep is the channel at 12 h?', services: ['chatgpt', 'claude'], judge: 'claude' }
   const asked = call(desk, 'chat_compare', args, { timeout: 120_000 })
-  await rig.until('both answer', (s) => s.runs.length === 2)
+  await rig.until('both wait', (s) => s.runs.length === 2 && s.runs.every(({ phase }) => phase === 'waiting'))
   const tabs = await rig.panel.evaluate<{ active: boolean; hidden: boolean }[]>(`(async () => {
     const tabs = await chrome.tabs.query({ url: ['https://chatgpt.com/*', 'https://claude.ai/*'] })
     return Promise.all(tabs.map(async ({ id, active }) => {
@@ -126,6 +127,7 @@ test('T36: several chats answer at once in tabs behind the one in front, and are
     }))
   })()`)
   assert.deepEqual(tabs, [{ active: false, hidden: true }, { active: false, hidden: true }])
+  looked.resolve('It is 12 m deep.')
   const r = await asked
   assert.ok(!r.error, r.text)
   assert.deepEqual(r.structured.comparison, { ...judgement, judge: 'claude' })

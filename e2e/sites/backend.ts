@@ -26,13 +26,15 @@ export interface Prompt {
   at: number
 }
 
+/** Returns the answer to a prompt, or nothing where the usual one is right. A promise holds the answer back. */
+export type Reply = (prompt: string) => string | undefined | Promise<string>
+
 /** Keeps one site's conversations and plays its model. */
 export class Backend {
   state: PageState
   prompts: Prompt[] = []
   stopped = 0
-  /** Returns the answer to a prompt, if it is not the usual one. */
-  reply: (prompt: string) => string | undefined = () => undefined
+  reply: Reply = () => undefined
   #site: Site
   #conversations = new Map<string, StoredConversation>()
   #running = new Map<string, { stop: AbortController; skip: AbortController }>()
@@ -137,7 +139,7 @@ export class Backend {
         const event of this.#answering(
           turn,
           scenario,
-          this.reply(turn.prompt) ?? answer(turn.prompt, scenario, locale, conversation.turns.length),
+          await this.reply(turn.prompt) ?? answer(turn.prompt, scenario, locale, conversation.turns.length),
           over,
           skip.signal,
         )

@@ -3,7 +3,7 @@ import { createSecureServer, constants, type Http2ServerRequest, type Http2Serve
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sites, type Site } from '../../extension/chats/drivermessages.ts'
-import { Backend, type Prompt } from './backend.ts'
+import { Backend, type Prompt, type Reply } from './backend.ts'
 import { bundlePages } from './bundle.ts'
 import { certificate } from './certificate.ts'
 import { document } from './document.ts'
@@ -27,7 +27,7 @@ export interface Pages {
   /** Forgets states, conversations and prompts. Answers under way end. */
   reset(): void
   /** Sets what a site's model answers, until the reset. Without a text, the prompt has its usual answer. */
-  reply(site: Site, of: (prompt: string) => string | undefined): void
+  reply(site: Site, of: Reply): void
   /** Makes an earlier conversation, and returns its id. */
   seed(site: Site, turns: number): string
   /** A conversation's path. */

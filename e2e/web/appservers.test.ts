@@ -74,7 +74,7 @@ before(async () => {
     }),
   ]
   const urls = ports.map((port) => `http://127.0.0.1:${port}/mcp`)
-  await Promise.all(urls.map(answering))
+  await Promise.all(urls.map((url, i) => answering(url, running[i]!)))
   sandbox = await sandboxSite()
   site = await appSite(sandbox.url)
   proxy = await startProxy(site.url)

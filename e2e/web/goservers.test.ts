@@ -62,7 +62,7 @@ before(async () => {
   ]
   const [official, everything, sampling, roots] = ports.map((port) => `http://127.0.0.1:${port}/mcp`)
   urls = { official: official!, community: everything!, sampling: sampling!, roots: roots! }
-  await Promise.all(Object.values(urls).map(answering))
+  await Promise.all(Object.values(urls).map((url, i) => answering(url, running[i]!)))
   site = await servePackage()
   proxy = await startProxy(site.url)
   browser = await launchChromium()

@@ -108,10 +108,18 @@ export function servePackage(): Promise<Listening> {
   })
 }
 
+/** Each test file of a run has 200 ports of its own, below those that the system gives to connections. */
+const ports = Number(process.env.PORTOLAN_TEST_RUN?.split('-')[1] ?? Math.floor(Math.random() * 100))
+let taken = 0
+
+/** Returns a port for a program that is started, or started again, later. No other test file gets the same one. */
 export async function freePort(): Promise<number> {
+  const port = 11_000 + (ports % 100) * 200 + taken++ % 200
   const socket = createSocket()
-  await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve))
-  const { port } = socket.address() as AddressInfo
+  const free = await new Promise<boolean>((resolve) => {
+    socket.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!free) return freePort()
   await new Promise((resolve) => socket.close(resolve))
   return port
 }
@@ -186,9 +194,11 @@ export async function start(
   throw new Error(`${command} ${args.join(' ')} ended with ${code} or was not ready in time:\n${running.output()}`)
 }
 
-/** Waits until the address answers anything at all. */
-export async function answering(url: string): Promise<void> {
-  for (let i = 0; i < 300; i++) {
+/** Waits until a program's address answers anything at all. */
+export async function answering(url: string, running: Running): Promise<void> {
+  let ended = false
+  running.exited.then(() => (ended = true))
+  for (let i = 0; i < 300 && !ended; i++) {
     try {
       await fetch(url, { signal: AbortSignal.timeout(1000) }).then((r) => r.body?.cancel())
       return
@@ -197,7 +207,7 @@ export async function answering(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  throw new Error(`${url} does not answer`)
+  throw new Error(`${url} does not answer${ended ? ': its program has ended' : ''}\n${running.output()}`)
 }
 
 /** Starts `portolan proxy` for pages of an origin and servers on this machine. */

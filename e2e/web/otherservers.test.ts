@@ -74,7 +74,7 @@ before(async () => {
   const at = (port: number) => `http://127.0.0.1:${port}/mcp`
   urls = { context7: at(context7), git: at(git), obsidian: at(obsidian) }
   vaultUrl = at(forVault)
-  await Promise.all([...Object.values(urls), vaultUrl].map(answering))
+  await Promise.all([...Object.values(urls), vaultUrl].map((url, i) => answering(url, running[i]!)))
   site = await servePackage()
   proxy = await startProxy(site.url)
   browser = await launchChromium()

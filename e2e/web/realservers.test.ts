@@ -279,7 +279,7 @@ async function signInExample(t: TestContext): Promise<string> {
   })
   t.after(() => running.stop())
   const url = `http://localhost:${port}/mcp`
-  await answering(url)
+  await answering(url, running)
   return url
 }
 
