@@ -269,8 +269,8 @@ func (p *program) stuck(before time.Time) bool {
 	return !p.spoke && !p.since.IsZero() && p.since.Before(before)
 }
 
-// close answers all that is under way with f, and returns the clients.
-func (p *program) close(f *fault) []*peer {
+// close answers all that is under way with f.
+func (p *program) close(f *fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true
@@ -287,12 +287,9 @@ func (p *program) close(f *fault) []*peer {
 		}
 	}
 	clear(p.calls)
-	var all []*peer
 	for client := range p.peers {
 		if client.alone != nil {
 			client.alone.end(nil)
 		}
-		all = append(all, client)
 	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os/exec"
 	"time"
@@ -127,14 +128,13 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 	if e.shared == p {
 		e.shared = nil
 	}
+	// Its sessions go first: a client whose stream ends may post at once.
+	ofIt := func(_ string, to *peer) bool { return to.program == p }
+	maps.DeleteFunc(e.sessions, ofIt)
+	maps.DeleteFunc(e.origins, ofIt)
 	f := e.fault(note)
 	e.mu.Unlock()
-	peers := p.close(f)
-	e.mu.Lock()
-	for _, to := range peers {
-		e.forget(to)
-	}
-	e.mu.Unlock()
+	p.close(f)
 	e.g.opts.Logger.Info("a program ended", "server", e.Name, "how", note.How, "unused", note.Asked)
 }
 

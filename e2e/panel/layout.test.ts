@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withStates } from './states.ts'
+import type { Page } from 'playwright-core'
+import { violations } from './axe.ts'
 import type { PanelPage } from './site.ts'
+import { withStates } from './states.ts'
 
 const all = withStates()
 
@@ -23,7 +25,6 @@ const tooWide = ({ page }: PanelPage) =>
     return found.slice(0, 4)
   })
 
-const narrow = { viewport: { width: 320, height: 640 } }
 /** WCAG 2.2, 1.4.12. */
 const spaced =
   '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
@@ -32,57 +33,92 @@ const spaced =
 const translate = ({ page }: PanelPage, locale: string) =>
   page.evaluate(async (locale) => {
     window.panel.messages = ((await import(`./npm/locales/${locale}.js`)) as { default: never }).default
+    if (locale !== 'pseudo') window.panel.setAttribute('locale', locale)
     await (window.panel as unknown as { updateComplete: Promise<void> }).updateComplete
   }, locale)
 
-test('nothing needs sideways scrolling at 320 px, with wide text, in long words', async () => {
-  for (const [state, open] of Object.entries(all.states)) {
-    const p = await open(narrow)
-    for (const words of ['plain words', 'long words']) {
-      if (words === 'long words') await translate(p, 'pseudo')
-      assert.deepEqual(await tooWide(p), [], `${state}, ${words}`)
-      await p.page.evaluate((css) => {
-        const sheet = new CSSStyleSheet()
-        sheet.replaceSync(css)
-        window.panel.shadowRoot!.adoptedStyleSheets.push(sheet)
-      }, spaced)
-      assert.deepEqual(await tooWide(p), [], `${state}, ${words}, with text spacing`)
-      await p.page.evaluate(() => void window.panel.shadowRoot!.adoptedStyleSheets.pop())
-    }
-    await p.page.close()
-  }
-})
+const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  'forced colours': { colorScheme: 'light', forcedColors: 'active' },
+}
 
-test('in Arabic all of it runs from right to left, and says so', async () => {
-  for (const [state, open] of Object.entries(all.states)) {
-    const p = await open(undefined, { locale: 'ar', messages: 'ar' })
-    assert.deepEqual(await tooWide(p), [], state)
-    const tab = await p.panel.locator('#tab-servers').boundingBox()
-    const other = await p.panel.locator('#tab-activity').boundingBox()
-    assert.ok(tab!.x > other!.x, 'the first tab is on the right')
-    // Words of the interface that are still English; names, addresses and what servers say are not the panel's.
-    const english = await p.page.evaluate(() => {
-      const found: string[] = []
-      for (
-        const el of window.panel.shadowRoot!.querySelectorAll(
-          'button, label, legend, summary, h2, h3, th, caption, [aria-label]',
+/** What is too wide in a narrow window: with plain and with long words, each with and without wide text. */
+async function inNarrow(p: PanelPage): Promise<string[]> {
+  await p.page.setViewportSize({ width: 320, height: 640 })
+  const found: string[] = []
+  for (const words of ['plain words', 'long words']) {
+    if (words === 'long words') await translate(p, 'pseudo')
+    found.push(...(await tooWide(p)).map((what) => `${words}: ${what}`))
+    await p.page.evaluate((css) => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync(css)
+      window.panel.shadowRoot!.adoptedStyleSheets.push(sheet)
+    }, spaced)
+    found.push(...(await tooWide(p)).map((what) => `${words}, with text spacing: ${what}`))
+    await p.page.evaluate(() => void window.panel.shadowRoot!.adoptedStyleSheets.pop())
+  }
+  return found
+}
+
+/** What is wrong in Arabic: too wide, from left to right, or still English. */
+async function inArabic(p: PanelPage): Promise<string[]> {
+  await p.page.setViewportSize({ width: 1000, height: 900 })
+  await translate(p, 'ar')
+  const [first, other] = await Promise.all(
+    ['servers', 'activity'].map((tab) => p.panel.locator(`#tab-${tab}`).boundingBox()),
+  )
+  // Names, addresses and what servers say are not the panel's.
+  const english = await p.page.evaluate(() => {
+    const found: string[] = []
+    for (
+      const el of window.panel.shadowRoot!.querySelectorAll(
+        'button, label, legend, summary, h2, h3, th, caption, [aria-label]',
+      )
+    ) {
+      const label = el.getAttribute('aria-label') ??
+        [...el.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
+      if (
+        /[a-z]{3,} [a-z]{3,}/i.test(
+          label.replace(/mcp\.json|Claude|Cursor|Windsurf|VS Code|OpenAI|Responses|claude mcp add/g, ''),
         )
-      ) {
-        const label = el.getAttribute('aria-label') ??
-          [...el.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
-        if (
-          /[a-z]{3,} [a-z]{3,}/i.test(
-            label.replace(/mcp\.json|Claude|Cursor|Windsurf|VS Code|OpenAI|Responses|claude mcp add/g, ''),
-          )
-        ) found.push(label)
-      }
-      return found.slice(0, 4)
-    })
-    assert.deepEqual(english, [], state)
-    assert.deepEqual(p.faults, [], state)
+      ) found.push(label)
+    }
+    return found.slice(0, 4)
+  })
+  return [...await tooWide(p), ...first!.x > other!.x ? [] : ['the first tab is not on the right'], ...english]
+}
+
+type Found = Record<string, Record<string, string[]>>
+
+/** What is wrong, by check and state. Each state is opened once, because most of the time goes there. */
+async function visit(): Promise<Found> {
+  const found: Found = {}
+  for (const [state, open] of Object.entries(all.states)) {
+    const p = await open({ reducedMotion: 'reduce' }) // no colour is on its way to another
+    const check = async (name: string, problems: Promise<string[]>) => {
+      found[name] = { ...found[name], [state]: [...await problems, ...p.faults.splice(0)] }
+    }
+    for (const [look, media] of Object.entries(looks)) {
+      await p.page.emulateMedia(media)
+      await check(look, violations(p.page))
+    }
+    await check('narrow', inNarrow(p))
+    await check('Arabic', inArabic(p))
     await p.page.close()
   }
-})
+  return found
+}
+
+let found: Promise<Found> | undefined
+const nothing = (check: string) => async () => {
+  const states = (await (found ??= visit()))[check]!
+  assert.deepEqual(Object.keys(states), Object.keys(all.states))
+  for (const [state, problems] of Object.entries(states)) assert.deepEqual(problems, [], state)
+}
+for (const look of Object.keys(looks)) test(`axe finds nothing in ${look}`, nothing(look))
+test('nothing needs sideways scrolling at 320 px, with wide text, in long words', nothing('narrow'))
+test('in Arabic all of it runs from right to left, and says so', nothing('Arabic'))
 
 test('who wants less motion sees none', async () => {
   const p = await all.states.servers!({ reducedMotion: 'reduce' })
