@@ -7,11 +7,13 @@ import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import { root } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import { soak } from '../web/soak.ts'
 import { sureness } from './asking.ts'
 import { FirefoxRig } from './firefox.ts'
 import { call, hasTool } from './rig.ts'
 
-// The build for Firefox in Firefox ESR: the link to the bridge, bookmarks, a server, all chats, the sidebar.
+// The build for Firefox in Firefox ESR: the link to the bridge, bookmarks, a server, chats, the sidebar. The soak asks
+// all chat sites.
 
 let pages: Pages
 let rig: FirefoxRig
@@ -83,7 +85,7 @@ test('a server that was switched on in the panel reaches the client', async () =
 })
 
 const spent = eachSite(() => 0)
-for (const site of sites)
+for (const site of soak ? sites : (['chatgpt', 'gemini', 'aistudio'] as const))
   test(`S12: ${site} answers, and its conversation continues`, async () => {
     await rig.grant({ permissions: ['scripting'], origins: siteSpecs[site].matches })
     await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now() } })
@@ -107,7 +109,7 @@ for (const site of sites)
 test('T36: several chats answer at once in tabs behind the one in front, and are compared', async () => {
   const judgement = { agreements: ['It is deep'], differences: [], verdict: 'Both are right.' }
   const looked = Promise.withResolvers<string>()
-  for (const site of ['chatgpt', 'claude'] as const) {
+  for (const site of ['chatgpt', 'gemini'] as const) {
     pages.reply(
       site,
       (prompt) =>
@@ -116,11 +118,11 @@ test('T36: several chats answer at once in tabs behind the one in front, and are
           : looked.promise,
     )
   }
-  const args = { prompt: 'How deep is the channel at 12 h?', services: ['chatgpt', 'claude'], judge: 'claude' }
+  const args = { prompt: 'How deep is the channel at 12 h?', services: ['chatgpt', 'gemini'], judge: 'gemini' }
   const asked = call(desk, 'chat_compare', args, { timeout: 120_000 })
   await rig.until('both wait', (s) => s.runs.length === 2 && s.runs.every(({ phase }) => phase === 'waiting'))
   const tabs = await rig.panel.evaluate<{ active: boolean; hidden: boolean }[]>(`(async () => {
-    const tabs = await chrome.tabs.query({ url: ['https://chatgpt.com/*', 'https://claude.ai/*'] })
+    const tabs = await chrome.tabs.query({ url: ['https://chatgpt.com/*', 'https://gemini.google.com/*'] })
     return Promise.all(tabs.map(async ({ id, active }) => {
       const [{ result }] = await chrome.scripting.executeScript({ target: { tabId: id }, func: () => document.hidden })
       return { active, hidden: result }
@@ -130,7 +132,7 @@ test('T36: several chats answer at once in tabs behind the one in front, and are
   looked.resolve('It is 12 m deep.')
   const r = await asked
   assert.ok(!r.error, r.text)
-  assert.deepEqual(r.structured.comparison, { ...judgement, judge: 'claude' })
+  assert.deepEqual(r.structured.comparison, { ...judgement, judge: 'gemini' })
 })
 
 test("the toolbar's button opens the sidebar, where nothing breaks WCAG or is wider than it", async () => {

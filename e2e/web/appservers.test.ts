@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import type { AppState } from '../../web/apps/types.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { launchFirefox } from './firefox.ts'
+import { launchFirefox, type Firefox } from './firefox.ts'
 import {
   answering,
   freePort,
@@ -22,7 +22,7 @@ import {
 
 const node = join(root, 'node_modules/.bin/node')
 const bin = (name: string) => join(root, 'e2e/servers/node_modules/.bin', name)
-let dir: string, browser: Browser, sandbox: Listening, site: Listening
+let dir: string, browser: Browser, firefox: Firefox, sandbox: Listening, site: Listening
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let running: Running[] = []
 let servers: Record<string, object>
@@ -84,10 +84,10 @@ before(async () => {
       return [name, { url: urls[i]!, transport: 'streamable-http', proxy: true, ...headers }]
     }),
   )
-  browser = await launchChromium()
+  ;[browser, firefox] = await Promise.all([launchChromium(), launchFirefox()])
 })
 after(async () => {
-  await browser?.close()
+  await Promise.all([browser?.close(), firefox?.close()])
   await Promise.all([sandbox, site].map((s) => s?.close()))
   await Promise.all([...running, proxy].map((r) => r?.stop()))
   if (dir) await rm(dir, { recursive: true, force: true })
@@ -188,9 +188,7 @@ for (const row of rows) {
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/real-${server}.png` })
   })
 
-  test(`P52: the app of ${server} in Firefox: ${outcome}`, { timeout: 60_000 }, async (t) => {
-    const firefox = await launchFirefox()
-    t.after(() => firefox.close())
+  test(`P52: the app of ${server} in Firefox: ${outcome}`, { timeout: 60_000 }, async () => {
     const page = await firefox.open(address(row))
     await page.evaluate(until(`'ready' in document.documentElement.dataset`))
     assert.deepEqual(await page.evaluate(show(row)), state)

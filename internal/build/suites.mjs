@@ -20,8 +20,8 @@ const wasm = {
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }
 
-/** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
-export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
+/** Test files that share the machine with no other one, because they measure time or memory. */
+export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
 /** Files that drive the real extension. They wait more than they compute: each takes half a core. */
 const extension = 'e2e/extension/*.test.ts'
@@ -49,9 +49,9 @@ export const stages = {
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
-    { name: 'pages', files: ['e2e/web/{farm,runtimes}.test.ts'] },
+    { name: 'pages', files: ['e2e/web/{csp,farm,runtimes}.test.ts'] },
     { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
-    { name: 'extension', files: ['e2e/extension/{link,chats,chat-*}.test.ts'] },
+    { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
     { name: 'memory of the Worker', command: ['node', 'bench/proxy.ts', '--leak'] },
     { name: 'conformance', command: ['sh', 'e2e/conformance/run.sh'] },
