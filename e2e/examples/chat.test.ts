@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { makeApp, runIn } from '../bundlers/apps.ts'
-import { launchChromium, root, serveFolder, type Listening } from '../web/harness.ts'
+import { violations } from '../panel/axe.ts'
+import { launchChromium, serveFolder, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { scriptedModel, type ScriptedModel } from './scriptedmodel.ts'
 
@@ -38,24 +38,6 @@ after(async () => {
   await browser?.close()
   await Promise.all([site, steered, model].map((s) => s?.close()))
 })
-
-const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
-  return page.evaluate(async () => {
-    const { violations } = await (window as unknown as {
-      axe: {
-        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
-      }
-    }).axe.run({
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    })
-    return violations.flatMap((v) =>
-      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
-    )
-  })
-}
 
 /** Opens the page as somebody who has it for the first time, and tells it where the model is. */
 async function openChat(
@@ -214,7 +196,7 @@ for (const [look, context] of Object.entries(looks))
   test(`axe finds nothing, and nothing is cut off: ${look}`, async () => {
     const page = await openChat(context)
     const check = async (state: string) => {
-      assert.deepEqual(await violations(page), [], state)
+      assert.deepEqual(await violations(page, { whole: true }), [], state)
       assert.ok(
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
         `${state}: scrolls sideways`,

@@ -1,31 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import type { BrowserContextOptions, Page } from 'playwright-core'
-import { root } from '../web/harness.ts'
+import type { Page } from 'playwright-core'
+import { violations } from '../panel/axe.ts'
 import { states } from './state.ts'
 import { be, bridgesAt, withPages } from './walk.ts'
 
 const open = withPages()
-const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
-
-/** The rules of WCAG 2.2 AA and best practice that the page breaks. */
-async function violations(page: Page): Promise<string[]> {
-  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
-  return page.evaluate(async () => {
-    const { violations } = await (window as unknown as {
-      axe: {
-        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
-      }
-    }).axe.run({
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    })
-    return violations.flatMap((v) =>
-      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
-    )
-  })
-}
-
 /** Opens what can be opened in place. */
 const unfold = (page: Page) =>
   page.evaluate(() => {
@@ -80,23 +60,27 @@ async function everywhere(page: Page, look: (where: string) => Promise<void>): P
   }
 }
 
-const looks: Record<string, BrowserContextOptions> = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
-  'forced colours': { forcedColors: 'active' },
+const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
+  light: { colorScheme: 'light', forcedColors: 'none' },
+  dark: { colorScheme: 'dark', forcedColors: 'none' },
+  'forced colours': { colorScheme: 'light', forcedColors: 'active' },
 }
-for (const [look, context] of Object.entries(looks)) {
-  test(`axe finds nothing in ${look}`, async () => {
-    const { page, faults } = await open({ state: 'fresh', context })
-    await everywhere(page, async (where) => assert.deepEqual(await violations(page), [], where))
-    await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' } }))
-    await page.locator('#tab-servers').click()
-    await page.locator('portolan-panel .card').first().waitFor()
-    assert.deepEqual(await violations(page), [], 'servers')
-    assert.deepEqual(faults, [])
-    await page.close()
-  })
-}
+test(`axe finds nothing in ${Object.keys(looks).join(', ')}`, async () => {
+  const { page, faults } = await open({ state: 'fresh', context: { reducedMotion: 'reduce' } })
+  const inEachLook = async (where: string) => {
+    for (const [look, media] of Object.entries(looks)) {
+      await page.emulateMedia(media)
+      assert.deepEqual(await violations(page, { whole: true }), [], `${where}, ${look}`)
+    }
+  }
+  await everywhere(page, inEachLook)
+  await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' } }))
+  await page.locator('#tab-servers').click()
+  await page.locator('portolan-panel .card').first().waitFor()
+  await inEachLook('servers')
+  assert.deepEqual(faults, [])
+  await page.close()
+})
 
 /** What is wider than the window. */
 const tooWide = (page: Page) =>
@@ -117,19 +101,16 @@ const spaced =
 for (const lang of ['en', 'pseudo', 'ar']) {
   test(`nothing needs sideways scrolling at 320 px: ${lang}`, async () => {
     const { page } = await open({ state: 'fresh', lang, context: { viewport: { width: 320, height: 640 } } })
-    for (const spacing of [false, true]) {
-      if (spacing) {
-        await page.evaluate((css) => {
-          const sheet = new CSSStyleSheet()
-          sheet.replaceSync(css)
-          document.querySelector('portolan-extension')!.shadowRoot!.adoptedStyleSheets.push(sheet)
-        }, spaced)
-      }
-      await everywhere(
-        page,
-        async (where) => assert.deepEqual(await tooWide(page), [], `${where}${spacing ? ', spaced' : ''}`),
-      )
-    }
+    await everywhere(page, async (where) => {
+      assert.deepEqual(await tooWide(page), [], where)
+      await page.evaluate((css) => {
+        const sheet = new CSSStyleSheet()
+        sheet.replaceSync(css)
+        document.querySelector('portolan-extension')!.shadowRoot!.adoptedStyleSheets.push(sheet)
+      }, spaced)
+      assert.deepEqual(await tooWide(page), [], `${where}, spaced`)
+      await page.evaluate(() => void document.querySelector('portolan-extension')!.shadowRoot!.adoptedStyleSheets.pop())
+    })
     await page.close()
   })
 }
