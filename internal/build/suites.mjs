@@ -1,7 +1,7 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files`: two at once, or as many as `atOnce` says. PORTOLAN_SOAK=1 tells
- * tests that long repetitions are wanted.
+ * tests of Go `packages`, or test `files`: two at once, or as many as `atOnce` says. Stages in a list run side
+ * by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -36,9 +36,12 @@ export const stages = {
       flags: ['-race', '-short', '-p=4'],
       environment: { CGO_ENABLED: '1' },
     },
-    { name: 'Go', packages: plain, flags: ['-short'] },
-    { name: 'Go, js/wasm', ...wasm },
-    { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
+    [
+      // One program of it takes most of its time, on one thread.
+      { name: 'Go, js/wasm', ...wasm },
+      { name: 'Go', packages: plain, flags: ['-short'] },
+      { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
+    ],
     { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'], atOnce: 3 },
     { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
     { name: 'extension', files: [extension], atOnce: 3 },

@@ -117,7 +117,7 @@ async function runStage(stage) {
 }
 
 /** A name is that of a stage, or a part of the names of files. */
-const ofStages = names.filter((name) => stages[kind].some((stage) => stage.name === name))
+const ofStages = names.filter((name) => stages[kind].flat().some((stage) => stage.name === name))
 const ofFiles = names.filter((name) => !ofStages.includes(name))
 const matches = (file) => ofFiles.some((name) => file.includes(name))
 const wanted = (stage) =>
@@ -125,7 +125,7 @@ const wanted = (stage) =>
 
 const began = performance.now()
 try {
-  for (const stage of stages[kind].filter(wanted)) await runStage(stage)
+  for (const group of stages[kind]) await Promise.all([group].flat().filter(wanted).map(runStage))
 } finally {
   const running = await server
   running?.child.stdin.end()
