@@ -234,6 +234,9 @@ async function useAskers(createRegistry: (o: object) => Promise<Registry>, optio
     ...options,
   })
   await registry.discover()
+  const health = Object.entries(registry.getHealth())
+  const down = health.filter(([, { status }]) => status !== 'connected')
+  if (down.length) throw new Error(JSON.stringify(down))
   const roots = async () => (await registry.call('roots__roots', {})).structuredContent
   const found = {
     answer: await registry.dispatch('sampling__ask_llm', { question: 'How many?', system_prompt: 'Be short.' }),
