@@ -23,7 +23,7 @@ const wasm = {
 /** Test files that share the machine with no other one, because they measure time or memory. */
 export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
-/** Files that drive the real extension. They wait more than they compute: each takes half a core. */
+/** Files that drive the real extension. They wait more than they compute: each takes 0.4 cores. */
 const extension = 'e2e/extension/*.test.ts'
 
 export const stages = {
@@ -44,7 +44,7 @@ export const stages = {
     ],
     { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'], atOnce: 3 },
     { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
-    { name: 'extension', files: [extension], atOnce: 3 },
+    { name: 'extension', files: [extension], atOnce: 4 },
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
     { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
   ],
