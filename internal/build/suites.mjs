@@ -20,8 +20,8 @@ const wasm = {
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }
 
-/** Test files that share the machine with no other one, because they measure time or memory. */
-export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
+/** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
+export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
 /** Files that drive the real extension. They wait more than they compute: each takes 0.4 cores. */
 const extension = 'e2e/extension/*.test.ts'
