@@ -1,6 +1,5 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking, sites, sureness } from './asking.ts'
 import { hasTool } from './rig.ts'
@@ -102,11 +101,10 @@ test('an idle tab is closed after five minutes, unless the user looks at it', as
 })
 
 const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=3000]]', '[[markdown]]']
-/** The soak gives each site all marks. */
-const marksOf = (some: readonly Site[]) => soak || some === sites ? marks : marks.slice(0, 2)
+const fewer = soak ? marks : marks.slice(0, 2)
 const others = ['claude', 'perplexity', 'grok', 'deepseek', 'mistral', 'copilot'] as const
 
-for (const some of [sites, others.slice(0, 3), others.slice(3)])
+for (const [some, each] of [[sites, marks], [others.slice(0, 3), fewer], [others.slice(3), fewer]] as const)
   test(`S12: hidden tabs answer like others: ${some.join(', ')}`, async () => {
     for (const site of some)
       await asking.rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
@@ -115,9 +113,9 @@ for (const some of [sites, others.slice(0, 3), others.slice(3)])
       await asking.ask(site) // opens the tab
       const { id, windowId } = await asking.tab(site)
       await cover(windowId)
-      for (const each of marksOf(some)) {
-        const answered = await hiddenWhile(id, asking.ask(site, each))
-        assert.equal(answered.confidence, sureness(site), `${site} ${each}: ${answered.evidence.join()}`)
+      for (const mark of each) {
+        const answered = await hiddenWhile(id, asking.ask(site, mark))
+        assert.equal(answered.confidence, sureness(site), `${site} ${mark}: ${answered.evidence.join()}`)
         const after = await asking.tab(site)
         assert.deepEqual([after.id, after.active], [id, false])
       }

@@ -38,9 +38,9 @@ const translate = ({ page }: PanelPage, locale: string) =>
   }, locale)
 
 const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
   'forced colours': { colorScheme: 'light', forcedColors: 'active' },
+  dark: { colorScheme: 'dark', forcedColors: 'none' },
+  light: { colorScheme: 'light' },
 }
 
 /** What is too wide in a narrow window: with plain and with long words, each with and without wide text. */
@@ -103,6 +103,7 @@ async function visit(): Promise<Found> {
       await p.page.emulateMedia(media)
       await check(look, violations(p.page))
     }
+    // The rest is looked at in light, the last look.
     await check('narrow', inNarrow(p))
     await check('Arabic', inArabic(p))
     await p.page.close()

@@ -178,6 +178,9 @@ test('P52: a connected registry shows an app, which calls tools for apps', async
   })
 })
 
+/** A hostile app may never report. */
+const ending = { timeout: 60_000 }
+
 /** One page for all hostile apps, which must not harm it. */
 let shared: Page | undefined
 const popups: string[] = []
@@ -197,7 +200,7 @@ async function hostile(t: TestContext): Promise<Page> {
 }
 
 for (const { name, want, card, meta } of cases) {
-  test(`P52: hostile: ${name}`, async (t) => {
+  test(`P52: hostile: ${name}`, ending, async (t) => {
     const page = await hostile(t)
     const shown = page.evaluate((name) => window.showApp(name), name)
     if (meta && 'permissions' in meta) {
@@ -226,7 +229,7 @@ for (const { name, want, card, meta } of cases) {
 }
 
 for (const { name, script, most, last, refused } of sandboxCases) {
-  test(`P52: hostile, at the sandbox page: ${name}`, async (t) => {
+  test(`P52: hostile, at the sandbox page: ${name}`, ending, async (t) => {
     const page = await open(t)
     const { heard, seconds } = await page.evaluate(
       ([sandbox, script]) =>

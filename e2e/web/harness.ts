@@ -112,7 +112,7 @@ export function servePackage(): Promise<Listening> {
 const ports = Number(process.env.PORTOLAN_TEST_RUN?.split('-')[1] ?? Math.floor(Math.random() * 100))
 let taken = 0
 
-/** Returns a port for a program that is started, or started again, later. No other test file gets the same one. */
+/** Returns a port for a program that is started, or started again, later. No other file that runs gets the same one. */
 export async function freePort(): Promise<number> {
   const port = 11_000 + (ports % 100) * 200 + taken++ % 200
   const socket = createSocket()

@@ -23,6 +23,8 @@ const environment = {
 }
 Object.assign(process.env, environment)
 const limit = soak ? 1200 : 600
+/** Tests that failed, and how they run once more. */
+const repeats = []
 const flaky = []
 const failed = []
 const times = []
@@ -54,7 +56,7 @@ function command([program, ...args]) {
 }
 
 /** Runs a failed test once more, alone. */
-async function again(name, run) {
+async function again({ name, run }) {
   console.log(`\n-- failed, and once more alone: ${name}`)
   if (await run()) flaky.push(name)
   else failed.push(name)
@@ -69,7 +71,6 @@ async function runFiles(stage) {
   const chosen = !names.length || ofStages.includes(stage.name) ? files : files.filter(matches)
   if (chosen.some((f) => f.startsWith('e2e/extension/'))) await prepare()
   const totals = { tests: 0, pass: 0, fail: 0, skipped: 0 }
-  const repeat = []
   const one = async (file, options = {}) => {
     const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles }
     const result = await runFile(file, { limit, environment: shared, ...options })
@@ -88,7 +89,9 @@ async function runFiles(stage) {
   }
   const run = async (file) => {
     const { failed } = await one(file)
-    if (failed.length) repeat.push({ file, failed })
+    // A browser of its own: the shared one may be the cause.
+    const onceMore = async () => !(await one(file, { environment: {} })).failed.length
+    if (failed.length) repeats.push({ name: `${file}: ${failed.join(' · ')}`, run: onceMore })
   }
   const left = chosen.filter((f) => !alone.includes(f))
   await Promise.all(
@@ -99,10 +102,6 @@ async function runFiles(stage) {
   for (const file of chosen.filter((f) => alone.includes(f))) await run(file)
   const { tests, pass, fail, skipped } = totals
   console.log(`\n# tests ${tests}\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`)
-  for (const { file, failed } of repeat) {
-    // A browser of its own: the shared one may be the cause.
-    await again(`${file}: ${failed.join(' · ')}`, async () => !(await one(file, { environment: {} })).failed.length)
-  }
 }
 
 async function runStage(stage) {
@@ -110,7 +109,8 @@ async function runStage(stage) {
   console.log(`\n== ${stage.name}`)
   if (stage.files) await runFiles(stage)
   else if (stage.packages) {
-    for (const { name, args } of await goTest(stage)) await again(name, async () => !(await goTest(stage, args)).length)
+    for (const { name, args } of await goTest(stage))
+      repeats.push({ name, run: async () => !(await goTest(stage, args)).length })
   } else if (!await command(stage.command)) failed.push(stage.name)
   times.push([stage.name, seconds(began)])
   console.log(`== ${stage.name}: ${seconds(began)} s`)
@@ -125,7 +125,10 @@ const wanted = (stage) =>
 
 const began = performance.now()
 try {
-  for (const group of stages[kind]) await Promise.all([group].flat().filter(wanted).map(runStage))
+  for (const group of stages[kind]) {
+    await Promise.all([group].flat().filter(wanted).map(runStage))
+    for (const each of repeats.splice(0)) await again(each)
+  }
 } finally {
   const running = await server
   running?.child.stdin.end()
