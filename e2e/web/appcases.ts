@@ -72,10 +72,17 @@ export const cases: AppCase[] = [
     want: false,
   },
   {
+    // Into a frame of its own, because the frame of a blocked form leaves for an error page.
     name: 'submits_form',
     script:
-      `const f = Object.assign(document.createElement('form'), { action: SPY, method: 'post' }); document.body.append(f); const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); f.submit(); return violation`,
+      `const e = Object.assign(document.createElement('iframe'), { name: 'own', srcdoc: 'x' }); document.body.append(e); await new Promise((r) => { e.onload = r }); const f = Object.assign(document.createElement('form'), { action: SPY, method: 'post', target: 'own' }); document.body.append(f); const violation = new Promise((r) => addEventListener('securitypolicyviolation', (v) => r(v.effectiveDirective))); f.submit(); return violation`,
     want: 'form-action',
+  },
+  {
+    name: 'submits_form_in_place',
+    script:
+      `const f = Object.assign(document.createElement('form'), { action: SPY, method: 'post' }); document.body.append(f); f.submit(); await new Promise(() => {})`,
+    card: 'left',
   },
   { name: 'evaluates', script: `return tried(() => eval('1'))`, want: 'EvalError' },
   { name: 'makes_function', script: `return tried(() => new Function('return 1')())`, want: 'EvalError' },
