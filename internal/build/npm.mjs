@@ -82,10 +82,11 @@ const chunkOf = {
   results: 'results',
   text: 'results',
   plaintext: 'results',
-  yield: 'results',
   ...Object.fromEntries(
     ['models', 'modeltools', 'view', 'local', 'suggest', 'toolfilter', 'tokens', 'dialects', 'convert', 'gemini']
-      .concat(['schemarefs', 'schemashape', 'schemaview']).map((source) => [source, 'models']),
+      .concat(['finder', 'searchdocument', 'yield', 'schemarefs', 'schemashape', 'schemaview']).map((
+        source,
+      ) => [source, 'models']),
   ),
 }
 

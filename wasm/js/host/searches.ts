@@ -1,16 +1,14 @@
 import type { Request } from '../shared/protocol.ts'
 import type { Found, SearchIndex } from '../shared/search.ts'
-import type { SearchDocument } from '../shared/searchdocument.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { inTurns } from '../shared/yield.ts'
 
 export type SearchRequest = Extract<Request, { method: 'index' | 'search' }>
 
-/** A client's index, the number of messages that made it, and the tools of a server that is not complete yet. */
+/** A client's index, and the number of messages that made it. */
 interface Own {
   index: SearchIndex
   parts: number
-  arriving: SearchDocument[]
 }
 
 /** The search indexes of a host, one for each client. Their tools come from the clients. */
@@ -35,11 +33,10 @@ export class Searches {
     })
     let own = this.#indexes.get(client)
     if (m.method === 'search') return own?.parts === m.parts ? own.index.search(m.query, m.limit, m) : null
-    if (m.part === 0) this.#indexes.set(client, own = { index: new SearchIndex(), parts: 0, arriving: [] })
+    if (m.part === 0) this.#indexes.set(client, own = { index: new SearchIndex(), parts: 0 })
     if (own?.parts !== m.part) return null
     own.parts++
-    own.arriving.push(...m.documents)
-    if (m.last) await inTurns(own.index.set(m.name, own.arriving.splice(0)))
+    await inTurns(own.index.set(m.server, m.documents))
     return null
   }
 

@@ -6,23 +6,19 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { crashed } from '../shared/restarts.ts'
 import type { Found, SearchIndex } from '../shared/search.ts'
 import { documentOf, textOf, type SearchDocument } from '../shared/searchdocument.ts'
-import type { SearchHit, SearchOptions, ToolInfo } from '../shared/types.ts'
+import type { Registry, SearchHit, SearchOptions, ToolInfo } from '../shared/types.ts'
 import { inTurns, type Steps } from '../shared/yield.ts'
 
-/** The most tools in one message to the host. */
-const PART = 100
 /** The most hits, and the longest query and description of a hit, in characters. */
 const MOST_HITS = 50, QUERY = 2_000, DESCRIPTION = 1_000
 
-/** What the part takes from its registry. */
-export interface FinderSource {
-  requests: Requests
-  /** The tools that models may call now, by name. */
-  tools(): ReadonlyMap<string, ToolInfo>
+/** What a search needs of its registry. */
+export interface FinderSource extends Pick<Registry, 'getSnapshot'> {
+  readonly requests: Requests
+  /** Another realm owns the registry. */
+  readonly isRemote: boolean
   /** Makes an index in this realm. */
   makeIndex(): Promise<SearchIndex>
-  /** Another realm owns the registry. */
-  isRemote: boolean
 }
 
 /**
@@ -32,21 +28,23 @@ export interface FinderSource {
  */
 export class Finder {
   readonly #source: FinderSource
-  #seen: ReadonlyMap<string, ToolInfo> | undefined
   /** The tools in the index, by server. */
   readonly #indexed = new Map<string, readonly ToolInfo[]>()
   /** The index of a registry without a host of its own. */
-  #own: Promise<SearchIndex> | undefined
-  /** How many messages made the host's index. */
+  #own: SearchIndex | undefined
+  /** How many messages made the host's index. A host that was started again has none. */
   #parts = 0
-  /** Counts the indexes that hosts have lost. A host that was started again has none. */
-  #losses = 0
-  #isLost = false
+  /** There is no index yet, or the host has lost it. */
+  #isLost = true
   /** Settles when the index has the last change. */
-  #updated: Promise<unknown> = Promise.resolve()
+  #updated: Promise<void> = Promise.resolve()
 
   constructor(source: FinderSource) {
     this.#source = source
+  }
+
+  get #tools(): readonly ToolInfo[] {
+    return this.#source.getSnapshot().tools
   }
 
   async search(
@@ -68,9 +66,8 @@ export class Finder {
     }
     const found = await this.#find(asked, signal)
     if (signal?.aborted) throw aborted(signal)
-    const tools = this.#source.tools() // some may have left meanwhile
     return found.flatMap(({ name, server, score, why }) => {
-      const tool = tools.get(name)
+      const tool = this.#tools.find((t) => t.name === name) // it may have left meanwhile
       return tool ? [{ name, server, description: textOf(tool.definition.description, DESCRIPTION), score, why }] : []
     })
   }
@@ -79,75 +76,51 @@ export class Finder {
     asked: { query: string; limit: number; servers?: string[]; names?: string[] },
     signal: AbortSignal | undefined,
   ): Promise<Found[]> {
-    const { requests, tools } = this.#source
-    for (let attempt = 0; tools().size; attempt++) {
+    const { requests } = this.#source
+    for (let attempt = 0; this.#tools.length; attempt++) {
       if (signal?.aborted) throw aborted(signal)
-      const updated = this.#updated.then(() => this.#update())
-      this.#updated = updated.catch(ignore)
-      await updated
-      if (this.#own) return (await this.#own).search(asked.query, asked.limit, asked)
-      const losses = this.#losses
-      try {
-        const found = await requests.ask<Found[] | null>({ method: 'search', parts: this.#parts, ...asked }, { signal })
-        if (found) return found
-      } catch (e) {
-        if ((e as RegistryError).code !== 'runtime_crashed' || attempt > 2) throw e
-      }
+      await (this.#updated = this.#updated.catch(ignore).then(() => this.#update()))
+      if (this.#own) return this.#own.search(asked.query, asked.limit, asked)
+      const parts = this.#parts
+      const request = requests.ask<Found[] | null>({ method: 'search', parts, ...asked }, { signal })
+      const found = await request.catch((e: RegistryError) => {
+        if (e.code !== 'runtime_crashed' || attempt > 2) throw e
+      })
+      if (found) return found
       if (attempt > 2) throw crashed()
-      if (losses === this.#losses) {
-        this.#losses++
-        this.#isLost = true
-      }
+      if (parts === this.#parts) this.#isLost = true
     }
     return []
   }
 
   /** Brings the index up to date with the tools. */
   async #update(): Promise<void> {
-    const { tools: all, isRemote, requests } = this.#source
-    const tools = all()
+    const { isRemote, requests } = this.#source
     const isHere = isRemote || !requests.isRunning
     if (this.#isLost || isHere !== !!this.#own) {
-      this.#isLost = false
-      this.#own = isHere ? this.#source.makeIndex() : undefined
+      this.#own = isHere ? await this.#source.makeIndex() : undefined
       this.#indexed.clear()
       this.#parts = 0
-    } else if (tools === this.#seen) return
-    this.#seen = undefined
-    await this.#own?.catch((e) => {
-      this.#own = undefined // the next search loads it again
-      throw e
-    })
-    const now = new Map<string, ToolInfo[]>()
-    for (const tool of tools.values()) {
-      const list = now.get(tool.server)
-      if (list) list.push(tool)
-      else now.set(tool.server, [tool])
+      this.#isLost = false
     }
+    const now = Map.groupBy(this.#tools, (tool) => tool.server)
     for (const server of new Set([...this.#indexed.keys(), ...now.keys()])) {
-      const list = now.get(server) ?? []
-      const had = this.#indexed.get(server) ?? []
+      const list = now.get(server) ?? [], had = this.#indexed.get(server) ?? []
       if (list.length === had.length && list.every((t, i) => t === had[i])) continue
       this.#indexed.delete(server)
-      const documents = await inTurns(this.#documents(server, list))
-      if (this.#own) await inTurns((await this.#own).set(server, documents))
+      const documents = await inTurns(documentsOf(list))
+      if (this.#own) await inTurns(this.#own.set(server, documents))
+      else requests.tell({ method: 'index', server, documents, part: this.#parts++ })
       if (list.length) this.#indexed.set(server, list)
     }
-    this.#seen = tools
   }
+}
 
-  /** Makes the documents of a server, and sends them to the host if it has the index. */
-  *#documents(name: string, tools: readonly ToolInfo[]): Steps<SearchDocument[]> {
-    let documents: SearchDocument[] = []
-    for (let at = 0; at === 0 || at < tools.length; at++) {
-      if (at < tools.length) documents.push(documentOf(tools[at]!))
-      const last = at + 1 >= tools.length
-      if (!this.#own && (last || documents.length === PART)) {
-        this.#source.requests.tell({ method: 'index', name, documents, last, part: this.#parts++ })
-        documents = []
-      }
-      yield
-    }
-    return documents
+function* documentsOf(tools: readonly ToolInfo[]): Steps<SearchDocument[]> {
+  const documents: SearchDocument[] = []
+  for (const tool of tools) {
+    documents.push(documentOf(tool))
+    yield
   }
+  return documents
 }

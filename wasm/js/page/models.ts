@@ -1,13 +1,13 @@
 // The tools of a registry as models get them. createRegistry loads it beside the module.
 
 import type * as types from '../shared/types.ts'
+import { Finder, type FinderSource } from './finder.ts'
 import { LocalServers, localUrl, type LocalRunner } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { View, type Parent } from './view.ts'
 
 /** What the tools need of their registry. */
-export interface Source extends Pick<types.Registry, 'getSnapshot' | 'call' | 'dispatch' | 'toMessage' | 'subscribe'> {
-  find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]>
+export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'dispatch' | 'toMessage' | 'subscribe'> {
   readonly runner: LocalRunner
 }
 
@@ -16,11 +16,13 @@ export class RegistryTools extends ModelTools implements Parent {
   /** Functions of the page. */
   readonly local = new LocalServers()
   readonly #source: Source
+  readonly #finder: Finder
   readonly #ends = new AbortController()
 
   constructor(source: Source) {
     super()
     this.#source = source
+    this.#finder = new Finder(source)
   }
 
   get ended(): AbortSignal {
@@ -48,7 +50,7 @@ export class RegistryTools extends ModelTools implements Parent {
   }
 
   find(...search: Parameters<ModelTools['find']>): Promise<types.SearchHit[]> {
-    return this.#source.find(...search)
+    return this.#finder.search(...search)
   }
 
   subscribe(listener: () => void): () => void {

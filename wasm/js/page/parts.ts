@@ -10,7 +10,6 @@ export const parts = {
   validate: () => import('./validate.ts'),
   search: () => import('../shared/search.ts'),
   secrets: () => import('./secrets.ts'),
-  finder: () => import('./finder.ts'),
   leaks: () => import('../shared/leaks.ts'),
   integrity: () => import('../shared/integrity.ts'),
   models: () => import('./models.ts'),

@@ -23,7 +23,6 @@ import { overridden } from './override.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
-import type { Finder } from './finder.ts'
 import type { Questions } from './questions.ts'
 import type { RegistryTools, Source as ModelSource } from './models.ts'
 import type { Results } from './results.ts'
@@ -31,6 +30,7 @@ import type { Tasks } from './tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
 import type { ToolLists, Trust } from './trust.ts'
 import type { SignInWindow } from './signin.ts'
+import type { SearchIndex } from '../shared/search.ts'
 import type * as types from '../shared/types.ts'
 import { callTimeoutMs } from '../shared/wire.gen.ts'
 import type { checkArguments } from './validate.ts'
@@ -135,7 +135,6 @@ export class RegistryImage implements types.Registry, HostListener {
   #tasking: Promise<Tasks> | undefined
   /** Loaded before an app gets the registry. Absent in one that offers nothing to models. */
   #models!: RegistryTools
-  #finder: Promise<Finder> | undefined
   /** Ends the messages of logs, while an observer wants them. */
   #logging: AbortController | undefined
 
@@ -434,24 +433,17 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   search(query: string, options?: types.SearchOptions): Promise<types.SearchHit[]> {
-    return this.find(query, options)
+    return this.#models.search(query, options)
   }
 
-  /** Searches the tools. `names`, if given, are the only ones that count. */
-  async find(
-    query: string,
-    options?: types.SearchOptions,
-    names?: ReadonlySet<string>,
-  ): Promise<types.SearchHit[]> {
-    const finder = await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
-      new Finder({
-        requests: this.requests,
-        makeIndex: () => part('search', this.#owner.host).then(({ SearchIndex }) => new SearchIndex()),
-        tools: () => this.#byName(),
-        isRemote: !this.#owner.trust,
-      })
-    ))
-    return finder.search(query, options, names)
+  /** Makes an index of tools in this realm. */
+  async makeIndex(): Promise<SearchIndex> {
+    return new (await part('search', this.#owner.host)).SearchIndex()
+  }
+
+  /** Whether another realm owns the registry. */
+  get isRemote(): boolean {
+    return !this.#owner.trust
   }
 
   async dispatch(

@@ -60,15 +60,7 @@ test('P46: the order of servers, and tools that came and went, have no influence
   for (const { text } of queries) assert.deepEqual(changed.search(text, 10), straight.search(text, 10), text)
 })
 
-const doc = (name: string, description = '', more: Partial<SearchDocument> = {}): SearchDocument => ({
-  name,
-  tool: name,
-  title: '',
-  description,
-  parameters: '',
-  details: '',
-  ...more,
-})
+const doc = (name: string, description = ''): SearchDocument => ({ name, texts: [name, '', description, '', ''] })
 
 function indexed(...list: SearchDocument[]): (query: string) => string[] {
   const index = new SearchIndex()
@@ -154,7 +146,7 @@ test('P46: hostile texts are bounded', () => {
     documentOf({ name, server: 's', tool: definition.name, definition, pin: '' })
   const large = info('large', definition)
   assert.ok(JSON.stringify(large).length < 20_000, String(JSON.stringify(large).length))
-  assert.equal(info('deep', { name: 'deep', inputSchema: deep }).parameters, '')
+  assert.deepEqual(info('deep', { name: 'deep', inputSchema: deep }), doc('deep'))
   const odd = { name: 'odd', title: 7, description: null, inputSchema: { properties: [1], items: 'x', anyOf: 3 } }
   assert.deepEqual(info('odd', odd as never), doc('odd'))
   finish(index.set('s', [large, doc('a', letters), doc('b'.repeat(300_000), ' . '.repeat(100_000))]))
@@ -165,7 +157,7 @@ test('P46: hostile texts are bounded', () => {
 })
 
 test('P46: the parameters of a tool: nested ones, those of items and of alternatives', () => {
-  const { parameters, details } = documentOf({
+  const { texts: [, , , parameters, details] } = documentOf({
     name: 's__t',
     server: 's',
     tool: 't',

@@ -2,7 +2,7 @@ import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { argumentText, checkCount, checkNames } from './checkrequest.ts'
+import { argumentText, checkCount } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
@@ -32,6 +32,7 @@ interface Chosen {
 export class View extends ModelTools implements types.View {
   readonly #parent: Parent
   #options: types.ViewOptions = {}
+  #passes = filterFor({})
   #extra: LocalSet | undefined
   #chosen: Chosen | undefined
   readonly #listeners = new Set<() => void>()
@@ -51,16 +52,16 @@ export class View extends ModelTools implements types.View {
 
   update(options: Partial<types.ViewOptions>): void {
     checkFields('view', options, 'servers include exclude annotations budgetTokens approve limits extra')
-    for (const name of ['servers', 'include', 'exclude'] as const) checkNames(name, options[name])
-    checkFields('annotations', options.annotations, Object.keys(absent).join(' '))
-    checkFields('limits', options.limits, 'calls seconds')
-    checkCount('budgetTokens', options.budgetTokens)
-    checkCount('limits.calls', options.limits?.calls)
-    checkCount('limits.seconds', options.limits?.seconds)
+    const { annotations, budgetTokens, limits } = options
+    checkFields('annotations', annotations, Object.keys(absent).join(' '))
+    checkFields('limits', limits, 'calls seconds')
+    for (const [name, value] of Object.entries({ budgetTokens, ...limits })) checkCount(name, value)
     if (options.approve !== undefined && typeof options.approve !== 'function')
       throw new RegistryError('invalid_option', 'approve is not a function')
     if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
-    this.#options = { ...this.#options, ...options }
+    const merged = { ...this.#options, ...options }
+    this.#passes = filterFor(merged)
+    this.#options = merged
     this.#chosen = undefined
     queueMicrotask(() => {
       for (const listener of [...this.#listeners]) shielded(listener)
@@ -84,8 +85,7 @@ export class View extends ModelTools implements types.View {
     const trusted = believed.map((a) => a ? 1 : 0).join('')
     const was = this.#chosen
     if (was?.from === from && was.trusted === trusted) return was
-    const passes = filterFor(this.#options)
-    const fitting = from.filter((t, i) => passes(t) && agrees(annotations, believed[i]))
+    const fitting = from.filter((t, i) => this.#passes(t) && agrees(annotations, believed[i]))
     const all = [...this.#extra?.infos ?? [], ...fitting]
     const [tools, dropped] = this.#fit(all)
     return this.#chosen = { from, trusted, tools: sameOr(was?.tools, tools), dropped: sameOr(was?.dropped, dropped) }
@@ -125,8 +125,9 @@ export class View extends ModelTools implements types.View {
     this.#checkOpen()
     if (options.app !== undefined)
       throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
-    if (name === searchTool || name === callTool) return this.answer(name, argumentText(args), options)
-    if (resourceTools.includes(name as never)) return this.#readResource(name, args, options)
+    const text = argumentText(args)
+    if (name === searchTool || name === callTool) return this.answer(name, text, options)
+    if (resourceTools.includes(name as never)) this.#checkServer(JSON.parse(text))
     if (isOwn(name)) return this.#parent.call(name, args, options)
     const tool = this.named(name)
     if (!tool) throw this.#notOffered(name)
@@ -139,9 +140,9 @@ export class View extends ModelTools implements types.View {
     const time = left < 2 ** 31 ? AbortSignal.timeout(Math.ceil(left)) : undefined
     const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
     try {
-      await this.#approve(tool, argumentText(args), signal)
+      await this.#approve(tool, text, signal)
       return await (this.#extra?.infos.includes(tool)
-        ? this.#extra.run(tool, argumentText(args), { ...options, signal }, this.runner)
+        ? this.#extra.run(tool, text, { ...options, signal }, this.runner)
         : this.#parent.call(name, args, { ...options, signal }))
     } catch (e) {
       if (options.signal?.aborted || !signal.aborted) throw e
@@ -186,12 +187,10 @@ export class View extends ModelTools implements types.View {
     throw new RegistryError('denied', message, { server: tool.server, hint: "The view's approve did not allow it." })
   }
 
-  /** Lists or reads resources of the servers whose tools the view may have. */
-  async #readResource(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions) {
+  /** Resources are there of the servers whose tools the view may have. */
+  #checkServer({ server }: { server?: string }): void {
     const { servers } = this.#options
-    if (!servers) return this.#parent.call(name, args, options)
-    const { server } = JSON.parse(argumentText(args)) as { server?: unknown }
-    if (servers.includes(server as string)) return this.#parent.call(name, args, options)
+    if (!servers || servers.includes(server!)) return
     throw new RegistryError('not_offered', `Resources are there of these servers: ${servers.join(', ')}. Name one.`, {
       hint: 'The view is of these servers only.',
     })

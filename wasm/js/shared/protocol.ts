@@ -72,11 +72,8 @@ export type Request =
     | { method: 'cancelTask'; name: string; taskId: string }
     /** It goes to the realm that owns a served registry. */
     | { method: 'tasks' }
-    /**
-     * Tools of a server for the page's search index. They replace earlier ones when the `last` have come. Part 0 begins
-     * the index, and the others are counted from it.
-     */
-    | { method: 'index'; name: string; documents: SearchDocument[]; last: boolean; part: number }
+    /** The tools of a server for the page's search index. Part 0 begins the index, the others are counted from it. */
+    | { method: 'index'; server: string; documents: SearchDocument[]; part: number }
     /** The reply has what was found in the index of so many parts; null: the host does not have it. */
     | { method: 'search'; query: string; limit: number; servers?: string[]; names?: string[]; parts: number }
     | { method: 'online'; online: boolean }

@@ -1,5 +1,5 @@
 import type { SearchDocument } from './searchdocument.ts'
-import { Vocabulary } from './vocabulary.ts'
+import { abbreviates, distance, pieces } from './vocabulary.ts'
 import { isStopWord, split, stem } from './words.ts'
 import type { Steps } from './yield.ts'
 
@@ -55,21 +55,29 @@ const SHARED = 0.5
 const INITIALS = 0.75, BEGINNING = 0.6, CONSONANTS = 0.6
 /** Stands before initials, which are in the same table as stems. */
 const INITIAL = '\0'
+/** The most words that share letters with a misspelled word and are compared with it, and that a word is read as. */
+const COMPARED = 60, READINGS = 6
 
-/** The tools with a stem: their numbers, how much it weighs in each, and the fields with it as bits. */
-interface Postings {
-  docs: number[]
-  weights: number[]
-  fields: number[]
-  servers: number
-  /** The words with this stem. */
-  words: string[]
+/** A tool. `named` is how many different words its name has. */
+interface Doc {
+  name: string
+  server: string
+  named: number
 }
 
-/** What a word of the query is read as; `sure` is 1 for itself. */
-interface Reading {
-  postings: Postings
-  sure: number
+/** A tool with a stem: how much the stem weighs in it, and the fields with the stem as bits. */
+interface Posting {
+  doc: Doc
+  weight: number
+  bits: number
+}
+
+/** A stem, or initials. */
+interface Term {
+  /** The tools that have it, by server. */
+  having: Map<string, Posting[]>
+  /** The words with this stem. */
+  words: Set<string>
 }
 
 /** A word of the query. */
@@ -77,37 +85,30 @@ interface Asked {
   word: string
   /** How few tools have it. */
   rarity: number
-  readings: Reading[]
-  /** The fields that have it, as bits, by the number of the tool. */
-  bits: Uint8Array
+  /** What it is read as, and how surely: 1 for its own stem. */
+  readings: Map<Term, number>
 }
 
-interface Doc {
-  name: string
-  server: string
-  /** The number of different words in its name. */
-  named: number
+/** How well a word of the query fits a tool, and the fields with it as bits. */
+interface Match {
+  asked: Asked
+  value: number
+  bits: number
 }
 
 interface Hit {
-  n: number
   doc: Doc
   score: number
+  matches: Match[]
 }
-
-const add = <K>(map: Map<K, number>, key: K, value: number) => void map.set(key, (map.get(key) ?? 0) + value)
 
 /** Finds tools by words. The same tools and query give the same hits, in whatever order the tools came. */
 export class SearchIndex {
-  readonly #terms = new Map<string, Postings>()
-  readonly #docs: (Doc | undefined)[] = []
-  readonly #servers = new Map<string, number[]>()
-  #vocabulary = new Vocabulary()
-  /** Words of the tools, with the postings of their stems. */
-  readonly #words = new Map<string, Postings>()
-  /** How many words the vocabulary has that no tool has any more. */
-  #stale = 0
-  #count = 0
+  /** How many tools each server has. */
+  readonly #sizes = new Map<string, number>()
+  readonly #terms = new Map<string, Term>()
+  /** The words of all tools, by piece. */
+  readonly #words = new Map<string, Set<string>>()
 
   /** The tools that fit a query best, at most `limit`, among those of the servers and of the names that are given. */
   search(
@@ -116,173 +117,117 @@ export class SearchIndex {
     { servers, names }: { servers?: readonly string[]; names?: readonly string[] } = {},
   ): Found[] {
     const asked = this.#read(query)
-    const size = this.#docs.length
-    const scores = new Float64Array(size), shares = new Float64Array(size), named = new Uint8Array(size)
-    const peers = new Map<string, number>()
-    let whole = 0
-    for (const word of asked) {
-      whole += word.rarity
-      const best = new Float64Array(size)
-      for (const { postings: { docs, weights, fields }, sure } of word.readings) {
-        for (let i = 0; i < docs.length; i++) {
-          const n = docs[i]!
-          best[n] = Math.max(best[n]!, sure * weights[i]! / (weights[i]! + SATURATION))
-          word.bits[n]! |= fields[i]!
-        }
-      }
-      const tops = new Map<string, number>()
-      for (let n = 0; n < size; n++) {
-        const value = best[n]!
-        if (!value) continue
-        const { server } = this.#docs[n]!
-        if (value > (tops.get(server) ?? 0)) tops.set(server, value)
-        scores[n]! += word.rarity * value
-        shares[n]! += word.rarity
-        named[n]! += word.bits[n]! & NAME
-      }
-      for (const [server, value] of tops) add(peers, server, word.rarity * value)
-    }
-    const only = servers && new Set(servers), among = names && new Set(names)
+    const whole = sum(asked, (a) => a.rarity)
+    const { found, peers } = matchesOf(asked)
+    const among = names && new Set(names)
     const hits: Hit[] = []
-    for (let n = 0; n < size; n++) {
-      const doc = this.#docs[n]
-      if (!scores[n] || !doc || only && !only.has(doc.server) || among && !among.has(doc.name)) continue
-      const share = (shares[n]! / whole) ** 2
-      const name = Math.min(1, named[n]! / doc.named)
-      const score = scores[n]! / whole * part(SHARE, share) * part(NAMED, name) *
-        part(PEERS, peers.get(doc.server)! / whole)
-      insert(hits, { n, doc, score }, limit)
+    for (const [doc, matches] of found) {
+      if (servers && !servers.includes(doc.server) || among && !among.has(doc.name)) continue
+      const share = sum(matches, (m) => m.asked.rarity) / whole
+      const inName = Math.min(1, sum(matches, (m) => m.bits & NAME) / doc.named)
+      const score = sum(matches, (m) => m.asked.rarity * m.value) / whole * part(SHARE, share ** 2) *
+        part(NAMED, inName) * part(PEERS, peers.get(doc.server)! / whole)
+      insert(hits, { doc, score, matches }, limit)
     }
     // A tool cannot have all words of a long sentence.
     const scale = Math.max(1, asked.length / USUAL) ** 0.6
-    return hits.map(({ n, doc: { name, server }, score }) => ({
+    return hits.map(({ doc: { name, server }, score, matches }) => ({
       name,
       server,
       score: Math.min(1, Math.round(Math.sqrt(score * scale) * 1e4) / 1e4),
-      why: why(asked, n),
+      why: why(matches),
     }))
   }
 
   /** Replaces the tools of a server. */
   *set(server: string, documents: readonly SearchDocument[]): Steps<void> {
     yield* this.#remove(server)
-    if (!documents.length) return
     const lines: string[][][] = []
     const counts = new Map<string, number>()
-    for (const d of documents.slice(0, MOST_TOOLS - this.#count)) {
-      lines.push([d.description, d.parameters, d.details].map(linesOf))
-      for (const line of new Set(lines.at(-1)!.flat())) add(counts, line, 1)
-      if (lines.length % 100 === 0) yield
+    for (const { texts } of documents.slice(0, MOST_TOOLS - this.#count())) {
+      const own = texts.map(linesOf)
+      for (const line of new Set(own.flat())) counts.set(line, (counts.get(line) ?? 0) + 1)
+      if (lines.push(own) % 100 === 0) yield
     }
+    if (!lines.length) return
+    this.#sizes.set(server, lines.length)
     const common = Math.max(3, SHARED * lines.length)
-    const about = words(server, fields[5]!)
-    const numbers: number[] = []
-    this.#servers.set(server, numbers)
-    let free = 0
+    const known = new Map<string, Posting[]>()
     for (const [i, own] of lines.entries()) {
-      const { name, tool, title } = documents[i]!
-      while (this.#docs[free]) free++
-      numbers.push(free)
-      const [description, parameters, details] = own.map((all) => all.filter((l) => counts.get(l)! < common).join('\n'))
-      this.#add(free, { name, server, named: 1 }, [tool, title, description!, parameters!, details!], about)
+      const texts = own.map((all) => all.filter((line) => counts.get(line)! < common).join('\n'))
+      this.#add({ name: documents[i]!.name, server, named: 0 }, [...texts, server], known)
       if (i % 16 === 15) yield
     }
   }
 
-  #add(n: number, doc: Doc, texts: string[], about: string[]): void {
-    this.#docs[n] = doc
-    this.#count++
-    for (let i = 0; i < fields.length; i++) {
-      const field = fields[i]!
-      const all = i < texts.length ? words(texts[i]!, field) : about
-      const weight = field.weight / (1 - field.norm + field.norm * Math.max(1, all.length) / field.usual)
-      let different = 0
-      for (const word of all) different += this.#post(this.#postings(word), n, doc.server, weight, 1 << i)
-      if (i === 0) doc.named = Math.max(1, different)
-    }
-    for (const text of initials(split(texts[0]!.slice(0, LONGEST_TEXT), fields[0]!.most)))
-      this.#post(this.#term(INITIAL + text), n, doc.server, 1, NAME)
+  #count(): number {
+    return sum([...this.#sizes.values()], (size) => size)
   }
 
-  /** The postings of a word's stem. */
-  #postings(word: string): Postings {
-    let p = this.#words.get(word)
-    if (!p) {
-      this.#words.set(word, p = this.#term(stem(word)))
-      p.words.push(word)
-      this.#vocabulary.add(word)
+  /** Adds the texts of a tool, one for each field. */
+  #add(doc: Doc, texts: string[], known: Map<string, Posting[]>): void {
+    for (const [i, { most, norm, usual, weight }] of fields.entries()) {
+      const all = split(texts[i]!.slice(0, LONGEST_TEXT), most), words = all.filter((w) => !isStopWord(w))
+      for (const word of words) {
+        let having = known.get(word)
+        if (!having) known.set(word, having = this.#learn(doc.server, word))
+        const isNew = post(having, doc, weight / (1 - norm + norm * words.length / usual), 1 << i)
+        if (!i && isNew) doc.named++
+      }
+      for (const letters of i ? [] : initials(all)) post(this.#having(INITIAL + letters, doc.server), doc, 1, NAME)
     }
-    return p
+    doc.named ||= 1
   }
 
-  #term(text: string): Postings {
-    let p = this.#terms.get(text)
-    if (!p) this.#terms.set(text, p = { docs: [], weights: [], fields: [], servers: 0, words: [] })
-    return p
+  /** Adds a word of a server. Returns the server's tools with its stem. */
+  #learn(server: string, word: string): Posting[] {
+    const term = stem(word), having = this.#having(term, server), { words } = this.#terms.get(term)!
+    if (!words.has(word)) {
+      for (const piece of pieces(word)) valueIn(this.#words, piece, () => new Set<string>()).add(word)
+    }
+    words.add(word)
+    return having
   }
 
-  /** Adds weight of a stem to a tool, the last one so far. Returns 1 if the tool did not have the stem. */
-  #post(p: Postings, n: number, server: string, weight: number, bit: number): number {
-    const last = p.docs.length - 1
-    if (last >= 0 && p.docs[last] === n) {
-      p.weights[last]! += weight
-      p.fields[last]! |= bit
-      return 0
-    }
-    if (last < 0 || this.#docs[p.docs[last]!]!.server !== server) p.servers++
-    p.docs.push(n)
-    p.weights.push(weight)
-    p.fields.push(bit)
-    return 1
+  /** The server's tools with a term. */
+  #having(text: string, server: string): Posting[] {
+    const term = valueIn(this.#terms, text, (): Term => ({ having: new Map(), words: new Set() }))
+    return valueIn(term.having, server, (): Posting[] => [])
   }
 
   *#remove(server: string): Steps<void> {
-    const old = new Set(this.#servers.get(server))
-    if (!old.size) return
-    this.#servers.delete(server)
-    this.#count -= old.size
+    if (!this.#sizes.delete(server)) return
     let seen = 0
-    for (const [text, p] of this.#terms) {
-      const stays = p.docs.map((n) => !old.has(n))
-      if (stays.includes(false)) {
-        p.docs = p.docs.filter((_, i) => stays[i])
-        p.weights = p.weights.filter((_, i) => stays[i])
-        p.fields = p.fields.filter((_, i) => stays[i])
-        p.servers--
-        if (!p.docs.length) {
-          this.#terms.delete(text)
-          for (const word of p.words) this.#words.delete(word)
-          this.#stale += p.words.length
+    for (const [text, { having, words }] of this.#terms) {
+      if (having.delete(server) && !having.size) {
+        this.#terms.delete(text)
+        for (const word of words) {
+          for (const piece of pieces(word)) {
+            const others = this.#words.get(piece)!
+            others.delete(word)
+            if (!others.size) this.#words.delete(piece)
+          }
         }
       }
-      if (++seen % 500 === 0) yield
-    }
-    for (const n of old) this.#docs[n] = undefined
-    if (this.#stale <= this.#words.size) return
-    this.#vocabulary = new Vocabulary()
-    this.#stale = 0
-    for (const word of this.#words.keys()) {
-      this.#vocabulary.add(word)
       if (++seen % 500 === 0) yield
     }
   }
 
   /** The words of the query that count. */
   #read(query: string): Asked[] {
-    const text = query.slice(0, LONGEST_QUERY)
-    const numbered = text.toLowerCase().match(/\b[a-z]\d\d?[a-z]\b/g) ?? [] // k8s
-    const all = [...new Set([...numbered, ...split(text.replace(/\b[a-z]\d\d?[a-z]\b/gi, ' '), QUERY_WORDS)])]
+    const all = [...new Set(split(query.slice(0, LONGEST_QUERY), QUERY_WORDS))]
+    const tools = this.#count()
     const known: Asked[] = [], unknown: Asked[] = []
     for (const word of all.filter((w) => !isStopWord(w)).flatMap((w) => this.#parts(w))) {
       const place = all.indexOf(word)
       const readings = this.#readings(word, unknown.length < UNKNOWN)
-      for (const joined of place < 0 ? [] : [word + (all[place + 1] ?? ''), (all[place - 1] ?? '') + word]) {
-        if (joined !== word) this.#reading(readings, joined, 1)
-      }
-      const docs = Math.max(0, ...readings.map((r) => r.postings.docs.length))
-      const servers = Math.max(0, ...readings.map((r) => r.postings.servers))
-      const rarity = 0.8 * rare(docs, this.#count) + 0.4 * rare(servers, this.#servers.size)
-      ;(readings.length ? known : unknown).push({ word, rarity, readings, bits: new Uint8Array(this.#docs.length) })
+      for (const joined of place < 0 ? [] : [word + (all[place + 1] ?? ''), (all[place - 1] ?? '') + word])
+        if (joined !== word) this.#reading(readings, stem(joined), 1)
+      const having = [...readings.keys()].map((term) => term.having)
+      const most = Math.max(0, ...having.map((by) => sum([...by.values()], (some) => some.length)))
+      const servers = Math.max(0, ...having.map((by) => by.size))
+      const rarity = 0.8 * rare(most, tools) + 0.4 * rare(servers, this.#sizes.size)
+      ;(readings.size ? known : unknown).push({ word, rarity, readings })
     }
     known.sort((a, b) => b.rarity - a.rarity || (a.word < b.word ? -1 : 1))
     return [...known.slice(0, KNOWN), ...unknown.slice(0, UNKNOWN)]
@@ -298,44 +243,101 @@ export class SearchIndex {
   }
 
   /** Whether the word is in names or parameters, and not only in texts. */
-  #standsFor(word: string): boolean {
-    return !!this.#terms.get(stem(word))?.fields.some((bits) => bits & ABBREVIATED)
+  #standsFor = (word: string): boolean =>
+    [...this.#terms.get(stem(word))?.having.values() ?? []].some((all) => all.some((p) => p.bits & ABBREVIATED))
+
+  #reading(readings: Map<Term, number>, text: string, sure: number): void {
+    const term = this.#terms.get(text)
+    if (term) readings.set(term, Math.max(sure, readings.get(term) ?? 0))
   }
 
-  #reading(readings: Reading[], word: string, sure: number): void {
-    const postings = this.#terms.get(word[0] === INITIAL ? word : stem(word))
-    const has = readings.find((r) => r.postings === postings)
-    if (has) has.sure = Math.max(has.sure, sure)
-    else if (postings) readings.push({ postings, sure })
-  }
-
-  #readings(word: string, mend: boolean): Reading[] {
-    const readings: Reading[] = []
-    this.#reading(readings, word, 1)
-    const isKnown = readings.length > 0
+  #readings(word: string, mend: boolean): Map<Term, number> {
+    const readings = new Map<Term, number>()
+    const read = (words: string[], sure: number) => {
+      for (const w of words) if (this.#standsFor(w)) this.#reading(readings, stem(w), sure)
+    }
+    this.#reading(readings, stem(word), 1)
+    const isKnown = readings.size > 0
     if (word.length < 5) this.#reading(readings, INITIAL + word, INITIALS)
     if (word.length > 2 && word.length < 6) {
-      for (const w of this.#vocabulary.longer(word)) if (this.#standsFor(w)) this.#reading(readings, w, BEGINNING)
-      if (!isKnown) {
-        for (const w of this.#vocabulary.abbreviated(word))
-          if (this.#standsFor(w)) this.#reading(readings, w, CONSONANTS)
-      }
+      read(this.#beginning(word.slice(0, 2)).filter((w) => w.length > word.length + 2 && w.startsWith(word)), BEGINNING)
+      if (!isKnown)
+        read(this.#beginning(word[0]!).filter((w) => abbreviates(word, w)).sort().slice(0, READINGS), CONSONANTS)
     }
-    if (!readings.length && mend && word.length > 3) {
-      for (const { word: w, differ } of this.#vocabulary.alike(word))
-        this.#reading(readings, w, 1 - differ / word.length)
+    if (!readings.size && mend && word.length > 3) {
+      for (const { other, differ } of this.#alike(word))
+        this.#reading(readings, stem(other), 1 - differ / word.length)
     }
     return readings
   }
+
+  /** Words that begin with one or two letters. */
+  #beginning(letters: string): string[] {
+    return [...this.#words.get(`^${letters}`) ?? []]
+  }
+
+  /** Words with one or two other letters, and how many differ. */
+  #alike(word: string): { other: string; differ: number }[] {
+    const common = new Map<string, number>()
+    for (const piece of pieces(word)) {
+      for (const other of this.#words.get(piece) ?? []) common.set(other, (common.get(other) ?? 0) + 1)
+    }
+    const most = word.length < 8 ? 1 : 2
+    const near = [...common].filter(([other]) => Math.abs(other.length - word.length) <= most)
+      .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, COMPARED)
+      .map(([other]) => ({ other, differ: distance(word, other) }))
+    const least = Math.min(most, ...near.map((n) => n.differ))
+    return near.filter((n) => n.differ === least).slice(0, READINGS)
+  }
 }
+
+/** The tools with words of the query, and how well their servers' best tools fit. */
+function matchesOf(asked: Asked[]): { found: Map<Doc, Match[]>; peers: Map<string, number> } {
+  const found = new Map<Doc, Match[]>(), peers = new Map<string, number>()
+  for (const a of asked) {
+    const tops = new Map<string, number>()
+    for (const [{ having }, sure] of a.readings) {
+      for (const [server, postings] of having) {
+        let top = tops.get(server) ?? 0
+        for (const { doc, weight, bits } of postings) {
+          const value = sure * weight / (weight + SATURATION)
+          const matches = valueIn(found, doc, (): Match[] => []), last = matches.at(-1)
+          top = Math.max(top, value)
+          if (last?.asked === a) {
+            last.value = Math.max(last.value, value)
+            last.bits |= bits
+          } else matches.push({ asked: a, value, bits })
+        }
+        tops.set(server, top)
+      }
+    }
+    for (const [server, top] of tops) peers.set(server, (peers.get(server) ?? 0) + a.rarity * top)
+  }
+  return { found, peers }
+}
+
+/** Adds weight of a term to a tool, the last one so far. Returns whether the tool did not have it. */
+function post(having: Posting[], doc: Doc, weight: number, bits: number): boolean {
+  const last = having.at(-1)
+  if (last?.doc !== doc) return having.push({ doc, weight, bits }) > 0
+  last.weight += weight
+  last.bits |= bits
+  return false
+}
+
+/** The value of a key, made if there is none. */
+function valueIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) map.set(key, value = make())
+  return value
+}
+
+const sum = <T>(all: readonly T[], value: (one: T) => number): number => all.reduce((n, one) => n + value(one), 0)
 
 /** Puts a hit in its place among the best. */
 function insert(best: Hit[], hit: Hit, most: number): void {
-  const isBefore = (other: Hit) => hit.score > other.score || hit.score === other.score && hit.doc.name < other.doc.name
-  if (best.length === most && !isBefore(best[most - 1]!)) return
-  let place = best.length
-  while (place && isBefore(best[place - 1]!)) place--
-  best.splice(place, 0, hit)
+  const place = best.findIndex((b) => hit.score > b.score || hit.score === b.score && hit.doc.name < b.doc.name)
+  best.splice(place < 0 ? best.length : place, 0, hit)
   if (best.length > most) best.pop()
 }
 
@@ -343,9 +345,6 @@ function insert(best: Hit[], hit: Hit, most: number): void {
 const part = (most: number, value: number) => 1 - most + most * value
 
 const rare = (having: number, all: number) => Math.log(1 + (all - having + 0.5) / (having + 0.5))
-
-const words = (text: string, { most }: Field): string[] =>
-  split(text.slice(0, LONGEST_TEXT), most).filter((w) => !isStopWord(w))
 
 /** The sentences and lines of a text. */
 const linesOf = (text: string): string[] => text.slice(0, LONGEST_TEXT).split(/\n+|(?<=[.!?:])\s+/)
@@ -361,8 +360,8 @@ function initials(name: string[]): Set<string> {
 }
 
 /** The words of the query that a tool has, each in the first of its fields. */
-const why = (asked: Asked[], n: number): string =>
-  fields.map(({ name }, i) => {
-    const all = asked.filter(({ bits }) => (bits[n]! & -bits[n]!) === 1 << i).map((a) => a.word)
-    return all.length ? `${name}: ${all.join(', ')}` : ''
-  }).filter(Boolean).join('; ')
+const why = (matches: Match[]): string =>
+  fields.flatMap(({ name }, i) => {
+    const all = matches.filter(({ bits }) => (bits & -bits) === 1 << i).map((m) => m.asked.word)
+    return all.length ? `${name}: ${all.join(', ')}` : []
+  }).join('; ')

@@ -10,14 +10,11 @@ const MOST_PARAMETERS = 100, DEEPEST = 4
 export interface SearchDocument {
   /** The tool's name in the registry. */
   name: string
-  /** The server's own name of the tool. */
-  tool: string
-  title: string
-  description: string
-  /** The names of the parameters, one a line. */
-  parameters: string
-  /** The descriptions of the parameters, one a line. */
-  details: string
+  /**
+   * The server's own name of the tool, its title, its description, the names of its parameters and their descriptions,
+   * both one a line.
+   */
+  texts: [tool: string, title: string, description: string, parameters: string, details: string]
 }
 
 /** A text of a definition, cut; empty if it is none. */
@@ -26,42 +23,33 @@ export const textOf = (value: unknown, most: number): string => typeof value ===
 /** What a tool gives to the index. */
 export function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
   const names: string[] = [], details: string[] = []
-  const bounds = { parameters: MOST_PARAMETERS, chars: PARAMETERS }
-  readParameters(definition.inputSchema, names, details, bounds, DEEPEST)
+  for (const [parameter, schema] of parametersOf(definition.inputSchema, DEEPEST)) {
+    if (names.push(parameter.slice(0, 100)) === MOST_PARAMETERS) break
+    const { description, enum: values } = schema as { description?: unknown; enum?: unknown }
+    const choices = Array.isArray(values) ? values.filter((v) => typeof v === 'string').slice(0, 20).join(' ') : ''
+    const text = `${textOf(description, PARAMETERS)} ${choices}`.trim().replaceAll('\n', ' ')
+    if (text) details.push(text)
+  }
+  const { title = definition.annotations?.title, description } = definition
   return {
     name,
-    tool: textOf(tool, NAME),
-    title: textOf(definition.title ?? definition.annotations?.title, NAME),
-    description: textOf(definition.description, DESCRIPTION),
-    parameters: names.join('\n'),
-    details: details.join('\n'),
+    texts: [
+      textOf(tool, NAME),
+      textOf(title, NAME),
+      textOf(description, DESCRIPTION),
+      names.join('\n'),
+      details.join('\n').slice(0, PARAMETERS),
+    ],
   }
 }
 
-/** Collects the parameters of a schema: its properties, those of items and of alternatives. */
-function readParameters(
-  schema: unknown,
-  names: string[],
-  details: string[],
-  bounds: { parameters: number; chars: number },
-  depth: number,
-): void {
+/** The parameters of a schema: its properties, those of items and of alternatives. */
+function* parametersOf(schema: unknown, depth: number): Generator<[name: string, schema: object]> {
   if (!depth || !isObject(schema)) return
   const { properties, items, anyOf, oneOf, allOf } = schema as Record<string, unknown>
   for (const [name, value] of isObject(properties) ? Object.entries(properties) : []) {
-    if (bounds.parameters-- <= 0) return
-    names.push(name.slice(0, 100))
-    const { description, enum: values } = isObject(value) ? value as Record<string, unknown> : {}
-    const choices = Array.isArray(values) ? values.filter((v) => typeof v === 'string').slice(0, 20).join(' ') : ''
-    const text = `${textOf(description, bounds.chars)} ${choices}`.trim().replaceAll('\n', ' ').slice(0, bounds.chars)
-    if (text) details.push(text)
-    bounds.chars -= text.length
-    readParameters(value, names, details, bounds, depth - 1)
+    yield [name, isObject(value) ? value : {}]
+    yield* parametersOf(value, depth - 1)
   }
-  readParameters(items, names, details, bounds, depth - 1)
-  for (const some of [anyOf, oneOf, allOf]) {
-    if (Array.isArray(some)) {
-      for (const one of some.slice(0, 20)) readParameters(one, names, details, bounds, depth - 1)
-    }
-  }
+  for (const one of [items, anyOf, oneOf, allOf].flat().slice(0, 50)) yield* parametersOf(one, depth - 1)
 }
