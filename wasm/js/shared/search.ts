@@ -107,6 +107,8 @@ export class SearchIndex {
   /** How many tools each server has. */
   readonly #sizes = new Map<string, number>()
   readonly #terms = new Map<string, Term>()
+  /** The stems of words. */
+  readonly #known = new Map<string, Term>()
   /** The words of all tools, by piece. */
   readonly #words = new Map<string, Set<string>>()
 
@@ -174,25 +176,25 @@ export class SearchIndex {
         const isNew = post(having, doc, weight / (1 - norm + norm * words.length / usual), 1 << i)
         if (!i && isNew) doc.named++
       }
-      for (const letters of i ? [] : initials(all)) post(this.#having(INITIAL + letters, doc.server), doc, 1, NAME)
+      for (const letters of i ? [] : initials(all)) {
+        post(valueIn(this.#term(INITIAL + letters).having, doc.server, (): Posting[] => []), doc, 1, NAME)
+      }
     }
     doc.named ||= 1
   }
 
-  /** Adds a word of a server. Returns the server's tools with its stem. */
+  /** The tools of a server with the stem of a word, which is added if it is new. */
   #learn(server: string, word: string): Posting[] {
-    const term = stem(word), having = this.#having(term, server), { words } = this.#terms.get(term)!
-    if (!words.has(word)) {
+    const term = valueIn(this.#known, word, () => {
       for (const piece of pieces(word)) valueIn(this.#words, piece, () => new Set<string>()).add(word)
-    }
-    words.add(word)
-    return having
+      return this.#term(stem(word))
+    })
+    term.words.add(word)
+    return valueIn(term.having, server, (): Posting[] => [])
   }
 
-  /** The server's tools with a term. */
-  #having(text: string, server: string): Posting[] {
-    const term = valueIn(this.#terms, text, (): Term => ({ having: new Map(), words: new Set() }))
-    return valueIn(term.having, server, (): Posting[] => [])
+  #term(text: string): Term {
+    return valueIn(this.#terms, text, (): Term => ({ having: new Map(), words: new Set() }))
   }
 
   *#remove(server: string): Steps<void> {
@@ -202,6 +204,7 @@ export class SearchIndex {
       if (having.delete(server) && !having.size) {
         this.#terms.delete(text)
         for (const word of words) {
+          this.#known.delete(word)
           for (const piece of pieces(word)) {
             const others = this.#words.get(piece)!
             others.delete(word)
