@@ -83,10 +83,9 @@ const chunkOf = {
   text: 'results',
   plaintext: 'results',
   ...Object.fromEntries(
-    ['models', 'modeltools', 'view', 'local', 'suggest', 'toolfilter', 'tokens', 'dialects', 'convert', 'gemini']
-      .concat(['finder', 'searchdocument', 'yield', 'schemarefs', 'schemashape', 'schemaview']).map((
-        source,
-      ) => [source, 'models']),
+    ['models', 'modeltools', 'view', 'local', 'finder', 'searchdocument', 'yield', 'suggest', 'toolfilter', 'tokens']
+      .concat(['dialects', 'convert', 'gemini', 'schemarefs', 'schemashape', 'schemaview'])
+      .map((source) => [source, 'models']),
   ),
 }
 

@@ -66,8 +66,9 @@ export class Finder {
     }
     const found = await this.#find(asked, signal)
     if (signal?.aborted) throw aborted(signal)
+    const tools = this.#tools // some may have left meanwhile
     return found.flatMap(({ name, server, score, why }) => {
-      const tool = this.#tools.find((t) => t.name === name) // it may have left meanwhile
+      const tool = tools.find((t) => t.name === name)
       return tool ? [{ name, server, description: textOf(tool.definition.description, DESCRIPTION), score, why }] : []
     })
   }

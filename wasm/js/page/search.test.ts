@@ -68,6 +68,15 @@ function indexed(...list: SearchDocument[]): (query: string) => string[] {
   return (query) => index.search(query, 50).map((h) => h.name)
 }
 
+test('a word of tools that went is no reading of a misspelled word', () => {
+  const index = new SearchIndex()
+  finish(index.set('stays', [doc('kubernetes')]))
+  finish(index.set('gone', [doc('kubernetos')]))
+  assert.deepEqual(index.search('kubernetoz', 5).map((h) => h.name), ['kubernetos'])
+  finish(index.set('gone', []))
+  assert.deepEqual(index.search('kubernetoz', 5).map((h) => h.name), ['kubernetes'])
+})
+
 test('P46: words are found in each way of writing them', () => {
   const find = indexed(
     doc('createPullRequest'),
@@ -149,6 +158,9 @@ test('P46: hostile texts are bounded', () => {
   assert.deepEqual(info('deep', { name: 'deep', inputSchema: deep }), doc('deep'))
   const odd = { name: 'odd', title: 7, description: null, inputSchema: { properties: [1], items: 'x', anyOf: 3 } }
   assert.deepEqual(info('odd', odd as never), doc('odd'))
+  const properties = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, { description: `d${i}` }]))
+  const { texts } = info('most', { name: 'most', inputSchema: { properties } })
+  for (const [text, last] of [[texts[3], 'p99'], [texts[4], 'd99']]) assert.equal(text!.split('\n').at(-1), last)
   finish(index.set('s', [large, doc('a', letters), doc('b'.repeat(300_000), ' . '.repeat(100_000))]))
   assert.equal(index.search(letters, 5)[0]!.name, 'large')
   assert.ok(index.search('a'.repeat(100_000), 5).length <= 5)

@@ -55,12 +55,14 @@ export class View extends ModelTools implements types.View {
     const { annotations, budgetTokens, limits } = options
     checkFields('annotations', annotations, Object.keys(absent).join(' '))
     checkFields('limits', limits, 'calls seconds')
-    for (const [name, value] of Object.entries({ budgetTokens, ...limits })) checkCount(name, value)
+    checkCount('budgetTokens', budgetTokens)
+    for (const [name, value] of Object.entries(limits ?? {})) checkCount(`limits.${name}`, value)
     if (options.approve !== undefined && typeof options.approve !== 'function')
       throw new RegistryError('invalid_option', 'approve is not a function')
-    if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
     const merged = { ...this.#options, ...options }
-    this.#passes = filterFor(merged)
+    const passes = filterFor(merged)
+    if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
+    this.#passes = passes
     this.#options = merged
     this.#chosen = undefined
     queueMicrotask(() => {
@@ -125,12 +127,12 @@ export class View extends ModelTools implements types.View {
     this.#checkOpen()
     if (options.app !== undefined)
       throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
+    const tool = this.named(name)
+    if (!tool && !isOwn(name)) throw this.#notOffered(name)
     const text = argumentText(args)
     if (name === searchTool || name === callTool) return this.answer(name, text, options)
     if (resourceTools.includes(name as never)) this.#checkServer(JSON.parse(text))
-    if (isOwn(name)) return this.#parent.call(name, args, options)
-    const tool = this.named(name)
-    if (!tool) throw this.#notOffered(name)
+    if (!tool) return this.#parent.call(name, args, options)
     const { calls = Infinity, seconds = Infinity } = this.#options.limits ?? {}
     this.#began ??= performance.now()
     const left = seconds * 1000 - (performance.now() - this.#began)

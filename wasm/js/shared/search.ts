@@ -246,8 +246,10 @@ export class SearchIndex {
   }
 
   /** Whether the word is in names or parameters, and not only in texts. */
-  #standsFor = (word: string): boolean =>
-    [...this.#terms.get(stem(word))?.having.values() ?? []].some((all) => all.some((p) => p.bits & ABBREVIATED))
+  #standsFor(word: string): boolean {
+    const having = this.#terms.get(stem(word))?.having.values() ?? []
+    return [...having].some((all) => all.some((p) => p.bits & ABBREVIATED))
+  }
 
   #reading(readings: Map<Term, number>, text: string, sure: number): void {
     const term = this.#terms.get(text)

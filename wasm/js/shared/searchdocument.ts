@@ -24,19 +24,19 @@ export const textOf = (value: unknown, most: number): string => typeof value ===
 export function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
   const names: string[] = [], details: string[] = []
   for (const [parameter, schema] of parametersOf(definition.inputSchema, DEEPEST)) {
-    if (names.push(parameter.slice(0, 100)) === MOST_PARAMETERS) break
+    if (names.length === MOST_PARAMETERS) break
+    names.push(parameter.slice(0, 100))
     const { description, enum: values } = schema as { description?: unknown; enum?: unknown }
     const choices = Array.isArray(values) ? values.filter((v) => typeof v === 'string').slice(0, 20).join(' ') : ''
     const text = `${textOf(description, PARAMETERS)} ${choices}`.trim().replaceAll('\n', ' ')
     if (text) details.push(text)
   }
-  const { title = definition.annotations?.title, description } = definition
   return {
     name,
     texts: [
       textOf(tool, NAME),
-      textOf(title, NAME),
-      textOf(description, DESCRIPTION),
+      textOf(definition.title ?? definition.annotations?.title, NAME),
+      textOf(definition.description, DESCRIPTION),
       names.join('\n'),
       details.join('\n').slice(0, PARAMETERS),
     ],
