@@ -104,6 +104,7 @@ test('a view follows its registry and its own changes, and nested views are narr
   await assert.rejects(inner.call('ship__ask', 'no object'), code('not_offered'))
   const refused = { servers: 'ship' as never, extra: [{ name: 'twice', run: () => '' }] }
   assert.throws(() => view.update(refused), code('invalid_option'))
+  view.update({})
   assert.deepEqual([view.has('page__echo'), view.has('twice')], [true, false], 'a refused update changes nothing')
   await r.setEnabled('ship', false)
   assert.ok(!view.has('ship__ask'))
