@@ -9,10 +9,11 @@ import (
 // one thread.
 const pinSlice = 8 * time.Millisecond
 
-// Pins are made pinDelay after a list. While Discover lists other servers, they wait for
-// its end, but not longer than maxPinDelay.
+// Pins are made pinDelay after a list, when the host has taken it: both need the
+// processor. While Discover lists other servers, they wait for its end, but not longer
+// than maxPinDelay.
 const (
-	pinDelay    = time.Millisecond
+	pinDelay    = 300 * time.Millisecond
 	maxPinDelay = 2 * time.Second
 )
 

@@ -564,6 +564,17 @@ test('a list that is read again and is the same is no news', async () => {
   await server.close()
 })
 
+test('discover() right after many addServer() lists each server once', async () => {
+  server.methods.length = 0
+  await using({}, async (r) => {
+    const names = Array.from({ length: 40 }, (_, i) => `s${i}`)
+    const added = names.map((name) => r.addServer(name, { url: server.url }))
+    assert.equal(new Set((await r.discover()).tools.map((t) => t.server)).size, names.length)
+    await Promise.all(added)
+  })
+  assert.equal(server.methods.filter((m) => m === 'tools/list').length, 40)
+})
+
 test('W10: a server that fails three times is paused, stays in the list, and comes back on retry', async () => {
   let down = true
   const flaky = await listen((req, res) => {

@@ -218,6 +218,7 @@ class PageOwner implements Owner {
 
   discoverOff(names: string[] = []): boolean {
     if (!this.#isUnloaded || !names.every((name) => this.#store.servers.has(name))) return false
+    this.#registry.discovered = true
     this.#showUnloaded()
     return true
   }

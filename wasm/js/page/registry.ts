@@ -100,7 +100,7 @@ export class RegistryImage implements types.Registry, HostListener {
   version = ''
   rememberSecrets = false
   project?: string | undefined
-  /** discover() was called, so that new servers are listed by themselves. */
+  /** A discover() has begun, so that new servers are listed by themselves. */
   discovered = false
   /** Waits until the server of a stale tool has answered. Rejects with the error of a server that has not. */
   confirm?: (tool: types.ToolInfo | undefined, signal?: AbortSignal) => Promise<void>
@@ -399,7 +399,6 @@ export class RegistryImage implements types.Registry, HostListener {
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     checkNames('names', names)
     checkFields('discover', options, 'signal')
-    this.discovered = true
     names = names?.filter((name) => !this.#isLocal(name))
     if (names && !names.length || this.#owner.discoverOff?.(names)) return this.getSnapshot()
     await this.requests.ask({ method: 'discover', ...(names && { names }) }, { signal: options?.signal })
