@@ -158,6 +158,9 @@ func textOf(def Payload) []byte {
 // are too many. The caller holds r.mu.
 func (r *Registry) trim(s *server, tools []Tool) {
 	a := r.approvedFor(s)
+	if !a.Crowded(len(tools)) {
+		return
+	}
 	if forgotten := a.Trim(reviewed(tools)); forgotten != nil {
 		r.savePins(s, a, FreshPins{Tools: forgotten})
 	}

@@ -54,7 +54,7 @@ func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool)
 		}
 	}
 	r.mu.Unlock()
-	makePins(tools, withoutPin(tools))
+	setPins(tools, makePins(withoutPin(tools)))
 	if known && !same {
 		r.screen(ctx, a, tools)
 	}
@@ -162,7 +162,7 @@ func (r *Registry) pinLists(lists []*unpinned) {
 }
 
 func (r *Registry) pinList(u *unpinned) {
-	s, made, print := u.server, make([]Tool, len(u.tools)), "" // u.tools is guarded by r.mu
+	s, pins, print := u.server, []string(nil), "" // u.tools is guarded by r.mu
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -171,11 +171,7 @@ func (r *Registry) pinList(u *unpinned) {
 		if !s.lists(u.tools) {
 			return
 		}
-		for i, def := range u.missing {
-			if def != nil {
-				u.tools[i].Pin = made[i].Pin
-			}
-		}
+		setPins(u.tools, pins)
 		s.print = print
 		held := r.review(s, u.tools)
 		if held {
@@ -188,7 +184,7 @@ func (r *Registry) pinList(u *unpinned) {
 	r.mu.Unlock()
 	if current {
 		print = u.list.fingerprint(r.ctx)
-		makePins(made, u.missing)
+		pins = makePins(u.missing)
 	}
 }
 
@@ -211,17 +207,27 @@ func withoutPin(tools []Tool) (missing []Pinner) {
 	return missing
 }
 
-// makePins sets the pins of tools from the definitions of withoutPin.
-func makePins(tools []Tool, missing []Pinner) {
-	began := time.Now()
+// makePins returns the pins of the definitions of withoutPin, and "" for each nil.
+func makePins(missing []Pinner) []string {
+	pins, began := make([]string, len(missing)), time.Now()
 	for i, def := range missing {
 		if def == nil {
 			continue
 		}
-		tools[i].Pin = def.Pin()
+		pins[i] = def.Pin()
 		if time.Since(began) > pinSlice {
 			time.Sleep(time.Millisecond)
 			began = time.Now()
+		}
+	}
+	return pins
+}
+
+// setPins gives tools the pins of makePins.
+func setPins(tools []Tool, pins []string) {
+	for i, pin := range pins {
+		if pin != "" {
+			tools[i].Pin = pin
 		}
 	}
 }

@@ -95,8 +95,13 @@ func (t *Tool) Endpoint() string { return t.endpoint }
 // Digest returns the part of the pin that decides whether the tool is as approved.
 func (t *Tool) Digest() string { return approvals.Digest(t.Pin) }
 
-func (r *Registry) heldTools() []Tool {
-	return slices.DeleteFunc(r.visibleTools(Filter{Held: true}), func(t Tool) bool { return t.Hold == nil })
+func (r *Registry) heldTools() (held []Tool) {
+	r.eachTool(Filter{Held: true}, func(t *Tool) {
+		if t.Hold != nil {
+			held = append(held, *t)
+		}
+	})
+	return held
 }
 
 // Health returns the state of one server.
@@ -234,8 +239,20 @@ func (r *Registry) Tools(f Filter) []Tool {
 	return r.visibleTools(f)
 }
 
-func (r *Registry) visibleTools(f Filter) []Tool {
-	var tools []Tool
+// EachTool calls visit for each of [Registry.Tools], in place of a copy of the list. visit
+// must not call the registry or keep the pointer.
+func (r *Registry) EachTool(f Filter, visit func(*Tool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.eachTool(f, visit)
+}
+
+func (r *Registry) visibleTools(f Filter) (tools []Tool) {
+	r.eachTool(f, func(t *Tool) { tools = append(tools, *t) })
+	return tools
+}
+
+func (r *Registry) eachTool(f Filter, visit func(*Tool)) {
 	servers := f.Servers
 	if len(servers) != 1 {
 		servers = slices.Sorted(maps.Keys(r.servers))
@@ -245,12 +262,10 @@ func (r *Registry) visibleTools(f Filter) []Tool {
 		if s == nil || !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
 			continue
 		}
-		tools = slices.Grow(tools, len(s.listed))
 		for i := range s.listed {
 			if t := &s.listed[i]; (f.Withheld || !t.Withheld) && (f.Held || t.Hold == nil) && f.admits(t) {
-				tools = append(tools, *t)
+				visit(t)
 			}
 		}
 	}
-	return tools
 }

@@ -225,10 +225,13 @@ func (e *Endpoint) Approve(name, pin string, def []byte) {
 	e.keep(name, def)
 }
 
-// Trim forgets the approvals of tools that a list does not have, once there are too
-// many, as long as there is room for the hashes of their names. It returns the names.
+// Crowded reports whether there are too many approvals for a list of so many tools.
+func (e *Endpoint) Crowded(tools int) bool { return len(e.pins) > 2*max(tools, 1000) }
+
+// Trim forgets the approvals of tools that a list does not have if the endpoint is
+// crowded, as long as there is room for the hashes of their names. It returns the names.
 func (e *Endpoint) Trim(tools []Tool) (forgotten []string) {
-	if len(e.pins) <= 2*max(len(tools), 1000) {
+	if !e.Crowded(len(tools)) {
 		return nil
 	}
 	for _, name := range e.Missing(tools) {

@@ -37,8 +37,9 @@ type Host interface {
 	Pins(server, key, pins string, fresh registry.FreshPins)
 	// Config replaces the configuration of one server, secrets included; nil: the server was removed.
 	Config(server string, config []byte)
-	// Tools replaces the tools of one server, those withheld from models among them.
-	Tools(server string, tools []registry.Tool)
+	// Tools replaces the tools of one server, those withheld from models among them. each
+	// visits them; see [registry.Registry.EachTool].
+	Tools(server string, each func(visit func(*registry.Tool)))
 }
 
 // An API serves one registry to one host. Its methods return at once.

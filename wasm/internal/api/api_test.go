@@ -73,11 +73,12 @@ func (p *page) Pins(server, key, pins string, fresh registry.FreshPins) {
 	p.order = append(p.order, "pins")
 }
 
-func (p *page) Tools(server string, tools []registry.Tool) {
+func (p *page) Tools(server string, each func(visit func(*registry.Tool))) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.order = append(p.order, "tools")
-	p.tools[server] = tools
+	p.tools[server] = nil
+	each(func(t *registry.Tool) { p.tools[server] = append(p.tools[server], *t) })
 }
 
 // ask calls a method and returns its answer.

@@ -72,7 +72,9 @@ func (e *events) flush() {
 
 	reg := e.api.reg
 	for name := range tools {
-		e.api.host.Tools(name, reg.Tools(registry.Filter{Servers: []string{name}, Withheld: true, Held: true}))
+		e.api.host.Tools(name, func(visit func(*registry.Tool)) {
+			reg.EachTool(registry.Filter{Servers: []string{name}, Withheld: true, Held: true}, visit)
+		})
 	}
 	e.api.host.State(encodeState(reg, states))
 }

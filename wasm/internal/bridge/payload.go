@@ -20,26 +20,21 @@ type handle interface {
 const withheld = 1 << 31
 
 // Tools replaces the tools of one server.
-func (b *Bridge) Tools(server string, tools []registry.Tool) {
-	size := len(server)
-	for i := range tools {
-		size += 1 + len(tools[i].Name) + 1 + len(tools[i].Digest())
-	}
-	lines := append(make([]byte, 0, size), server...)
-	handles := make([]uint32, 0, 2*len(tools))
-	for i := range tools {
-		lines = append(append(lines, '\n'), tools[i].Name...)
-		lines = append(append(lines, '\t'), tools[i].Digest()...)
-		if tools[i].Hold != nil {
-			lines = append(append(lines, '\t'), api.EncodeHold(&tools[i])...)
+func (b *Bridge) Tools(server string, each func(visit func(*registry.Tool))) {
+	lines, handles := []byte(server), []uint32(nil)
+	each(func(t *registry.Tool) {
+		lines = append(append(lines, '\n'), t.Name...)
+		lines = append(append(lines, '\t'), t.Digest()...)
+		if t.Hold != nil {
+			lines = append(append(lines, '\t'), api.EncodeHold(t)...)
 		}
-		table, index := tools[i].Def.(handle).Handle()
-		if tools[i].Withheld {
+		table, index := t.Def.(handle).Handle()
+		if t.Withheld {
 			index |= withheld
 		}
 		handles = append(handles, table, index)
-	}
-	listed(membuf.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
+	})
+	listed(membuf.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(handles)/2))
 }
 
 // listed reads the server's name, a line for each tool, and the table and index of each,
