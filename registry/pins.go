@@ -116,8 +116,14 @@ func (r *Registry) pinIfIdle() {
 	}
 }
 
-// pinSoon makes the pins of all unpinned lists after a while. The caller holds r.mu.
+// pinSoon makes the pins of all unpinned lists after a while, or when they were wanted
+// before if that is sooner. The caller holds r.mu.
 func (r *Registry) pinSoon(delay time.Duration) {
+	at := time.Now().Add(delay)
+	if !r.pinAt.IsZero() && r.pinAt.Before(at) {
+		return
+	}
+	r.pinAt = at
 	if r.pinTimer == nil {
 		r.pinTimer = time.AfterFunc(delay, r.pinAll)
 	} else {
@@ -129,6 +135,7 @@ func (r *Registry) pinSoon(delay time.Duration) {
 func (r *Registry) pinAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.pinAt = time.Time{}
 	if lists := r.unpinned; len(lists) > 0 && !r.closed {
 		r.unpinned = nil
 		r.goroutine(func() { r.pinLists(lists) })

@@ -75,6 +75,7 @@ type Registry struct {
 	saves          []func()             // to call Options.Pins, with no lock held
 	unpinned       []*unpinned          // lists that pinTimer will make the pins of
 	pinTimer       *time.Timer
+	pinAt          time.Time       // when pinTimer fires; zero: it is not set
 	kept           resulttext.Kept // has its own lock
 	toolTotal      int             // tools listed by all servers
 	discovering    int             // Discover calls under way

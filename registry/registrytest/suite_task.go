@@ -196,7 +196,10 @@ func testTasks(t *testing.T, dial Dial) {
 		s := taskServer(modern, `"status":"working"`)
 		p := connect(t, dial, s, Options{})
 		ctx, cancel := context.WithCancel(p.ctx)
-		time.AfterFunc(100*time.Millisecond, cancel)
+		go func() {
+			s.Await("tasks/get", p.ctx.Done()) // the client knows the task by then
+			cancel()
+		}()
 		if _, err := slow(p, ctx, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
