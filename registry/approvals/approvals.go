@@ -228,12 +228,9 @@ func (e *Endpoint) Approve(name, pin string, def []byte) {
 // Crowded reports whether there are too many approvals for a list of so many tools.
 func (e *Endpoint) Crowded(tools int) bool { return len(e.pins) > 2*max(tools, 1000) }
 
-// Trim forgets the approvals of tools that a list does not have if the endpoint is
-// crowded, as long as there is room for the hashes of their names. It returns the names.
+// Trim forgets the approvals of tools that a list does not have, as long as there is room
+// for the hashes of their names. It returns the names. It is for a crowded endpoint.
 func (e *Endpoint) Trim(tools []Tool) (forgotten []string) {
-	if !e.Crowded(len(tools)) {
-		return nil
-	}
 	for _, name := range e.Missing(tools) {
 		if len(e.seen) >= maxSeen {
 			break
