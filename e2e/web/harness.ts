@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
+import { afterEach } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { chromiumFlags } from './flags.ts'
@@ -29,10 +30,28 @@ export function launchChromium(): Promise<Browser> {
   return shared ? chromium.connect(shared) : startChromium()
 }
 
+/** The open pages of openPage. */
+const pages = new Set<Page & { faults: string[] }>()
+
+/** Prints what the open pages show and what went wrong in them, if the test has failed. */
+async function report(t: { name: string; passed?: boolean }): Promise<void> {
+  if (t.passed) return
+  for (const page of pages) {
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch((e: Error) => e.message)
+    console.log([`${t.name}: ${page.url()}`, ...page.faults, shown].join('\n'))
+  }
+}
+
+// Programs that are no tests have no hooks.
+if (process.env.PORTOLAN_TEST_RUN) afterEach((t) => report(t))
+
 /** A page that fails the test when anything in it goes wrong unnoticed. */
 export async function openPage(browser: Browser, url: string, allow?: RegExp): Promise<Page & { faults: string[] }> {
   const page = await browser.newPage() as Page & { faults: string[] }
   page.faults = []
+  pages.add(page)
+  page.on('close', () => pages.delete(page))
+  page.on('crash', () => page.faults.push('the page crashed'))
   page.on('pageerror', (e) => page.faults.push(`page error: ${e.message}`))
   page.on('console', (m) => {
     if (m.type() === 'error' && !allow?.test(m.text())) page.faults.push(`console: ${m.text()}`)
