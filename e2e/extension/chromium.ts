@@ -1,4 +1,5 @@
 import { cp } from 'node:fs/promises'
+import { withoutFeatures } from '../web/flags.ts'
 import { RawChromium } from '../web/rawchromium.ts'
 import { extensionFolder, greedyCopy, template } from './profiles.ts'
 
@@ -8,7 +9,7 @@ export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 /** Flags that load extensions. */
 export const loading = (
   ...folders: string[]
-) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folders.join()}`]
+) => [withoutFeatures('DisableLoadExtensionCommandLineSwitch'), `--load-extension=${folders.join()}`]
 
 /** A real Chromium with the extension, without DevTools on its worker. */
 export class Chromium extends RawChromium {

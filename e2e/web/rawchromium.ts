@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cdp, CdpPage } from './cdp.ts'
-import { chromiumFlags } from './flags.ts'
+import { chromiumFlags, withoutFeatures } from './flags.ts'
 
-const flags = [...chromiumFlags, '--remote-debugging-port=0', '--window-size=1400,1000']
+const flags = [...chromiumFlags, withoutFeatures(), '--remote-debugging-port=0', '--window-size=1400,1000']
 
 /**
  * Chromium without Playwright, which would take every tab for visible and keep
