@@ -70,7 +70,7 @@ test(`axe finds nothing in ${Object.keys(looks).join(', ')}`, async () => {
   const inEachLook = async (where: string) => {
     for (const [look, media] of Object.entries(looks)) {
       await page.emulateMedia(media)
-      assert.deepEqual(await violations(page, { whole: true }), [], `${where}, ${look}`)
+      assert.deepEqual(await violations(page, { whole: true, colours: look !== 'light' }), [], `${where}, ${look}`)
     }
   }
   await everywhere(page, inEachLook)

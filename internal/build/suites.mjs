@@ -1,7 +1,7 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files`: two at once, or as many as `atOnce` says. Stages in a list run side
- * by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
+ * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says. Stages in a
+ * list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -23,8 +23,13 @@ const wasm = {
 /** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
 export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
-/** Files that drive the real extension. They wait more than they compute: each takes 0.4 cores. */
-const extension = 'e2e/extension/*.test.ts'
+/** Long repetitions: apps of other bundlers, rounds of prompts, the extension in Firefox, hostile servers in Chromium. */
+const long = [
+  'e2e/examples/pages.test.ts',
+  'e2e/extension/chat-rounds.test.ts',
+  'e2e/extension/firefox.test.ts',
+  'e2e/web/farm.test.ts',
+]
 
 export const stages = {
   test: [
@@ -42,9 +47,15 @@ export const stages = {
       { name: 'Go', packages: plain, flags: ['-short'] },
       { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
     ],
-    { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'], atOnce: 3 },
+    {
+      name: 'pages',
+      files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'],
+      except: long,
+      atOnce: 3,
+    },
     { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
-    { name: 'extension', files: [extension], atOnce: 4 },
+    // These wait more than they compute: each takes 0.4 cores.
+    { name: 'extension', files: ['e2e/extension/*.test.ts'], except: long, atOnce: 4 },
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
     { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
   ],
@@ -52,7 +63,7 @@ export const stages = {
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
-    { name: 'pages', files: ['e2e/web/{csp,farm,runtimes}.test.ts'] },
+    { name: 'pages', files: ['e2e/web/{csp,farm,runtimes}.test.ts', 'e2e/examples/pages.test.ts'] },
     { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
     { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },

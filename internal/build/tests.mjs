@@ -63,7 +63,8 @@ async function again({ name, run }) {
 }
 
 const filesOf = (stage) =>
-  stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) => !f.includes('node_modules'))
+  stage.files.flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((f) => !f.includes('node_modules') && !stage.except?.includes(f))
     .sort((a, b) => (lasts[b] ?? 0) - (lasts[a] ?? 0) || (a < b ? -1 : 1))
 
 async function runFiles(stage) {
@@ -135,6 +136,7 @@ try {
   writeFileSync(taken, JSON.stringify(lasts, null, 1))
   rmSync(work, { recursive: true, force: true, maxRetries: 5 })
 }
+if (!times.length) failed.push(`no stage and no file of ${kind} is called ${names.join(', ')}`)
 console.log('\nseconds:')
 for (const [name, s] of times) console.log(`  ${String(s).padStart(4)}  ${name}`)
 console.log(`  ${String(seconds(began)).padStart(4)}  in all`)
