@@ -120,6 +120,9 @@ async function runStage(stage) {
 /** A name is that of a stage, or a part of the names of files. */
 const ofStages = names.filter((name) => stages[kind].flat().some((stage) => stage.name === name))
 const ofFiles = names.filter((name) => !ofStages.includes(name))
+const files = stages[kind].flat().flatMap((stage) => stage.files ? filesOf(stage) : [])
+for (const name of ofFiles)
+  if (!files.some((file) => file.includes(name))) failed.push(`no stage and no file of ${kind} is called ${name}`)
 const matches = (file) => ofFiles.some((name) => file.includes(name))
 const wanted = (stage) =>
   !names.length || ofStages.includes(stage.name) || !!stage.files && filesOf(stage).some(matches)
@@ -136,7 +139,6 @@ try {
   writeFileSync(taken, JSON.stringify(lasts, null, 1))
   rmSync(work, { recursive: true, force: true, maxRetries: 5 })
 }
-if (!times.length) failed.push(`no stage and no file of ${kind} is called ${names.join(', ')}`)
 console.log('\nseconds:')
 for (const [name, s] of times) console.log(`  ${String(s).padStart(4)}  ${name}`)
 console.log(`  ${String(seconds(began)).padStart(4)}  in all`)
