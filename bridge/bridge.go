@@ -144,7 +144,7 @@ func (b *Bridge) Addr() string { return b.listeners[0].Addr().String() }
 func (b *Bridge) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	main := b.server(ctx, b.routes())
+	main := loopback.Server(ctx, b.routes())
 	servers := []*http.Server{main}
 	failed := make(chan error, len(b.listeners)+1)
 	var serving sync.WaitGroup
@@ -152,7 +152,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 		serving.Go(func() { failed <- main.Serve(loopback.Capped(l)) })
 	}
 	if b.discovery != nil {
-		second := b.server(ctx, guarded(map[string]http.HandlerFunc{"/mcp-discovery": b.serveDiscovery}))
+		second := loopback.Server(ctx, guarded(map[string]http.HandlerFunc{"/mcp-discovery": b.serveDiscovery}))
 		servers = append(servers, second)
 		serving.Go(func() { failed <- second.Serve(loopback.Capped(b.discovery)) })
 	}
@@ -176,18 +176,6 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	b.sockets.Wait()
 	return err
 }
-
-func (b *Bridge) server(ctx context.Context, h http.Handler) *http.Server {
-	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, c)
-		},
-	}
-}
-
-type connKey struct{}
 
 // relayFor returns the server of the HTTP clients of a profile.
 func (b *Bridge) relayFor(profile string) *relay {

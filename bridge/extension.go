@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"time"
 
@@ -27,15 +26,11 @@ const proofTimeout = 5 * time.Second
 func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx context.Context, c *socket.Conn)) {
 	b.sockets.Add(1)
 	defer b.sockets.Done()
-	// The caller compared the origin already, so the library need not.
-	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
-	})
+	ws, below, err := loopback.Upgrade(w, req)
 	if err != nil {
 		return
 	}
-	raw, _ := req.Context().Value(connKey{}).(net.Conn)
-	c := socket.New(ws, raw, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
+	c := socket.New(ws, below, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
 	defer c.Close()
 	select {
 	case b.slots <- struct{}{}:

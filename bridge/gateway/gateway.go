@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -83,13 +82,7 @@ func (g *Gateway) Allow(origin string) (token string, err error) {
 func (g *Gateway) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{
-		Handler: g.routes(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, c)
-		},
-	}
+	server := loopback.Server(ctx, g.routes())
 	failed := make(chan error, len(g.listeners))
 	var serving sync.WaitGroup
 	for _, l := range g.listeners {
@@ -112,8 +105,6 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	g.sockets.Wait()
 	return err
 }
-
-type connKey struct{}
 
 // tidy looks for what is unused, until ctx ends.
 func (g *Gateway) tidy(ctx context.Context) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"time"
 
@@ -45,15 +44,11 @@ func (g *Gateway) servePair(w http.ResponseWriter, req *http.Request) {
 	}
 	g.sockets.Add(1)
 	defer g.sockets.Done()
-	// Any origin may ask, so the library does not compare it.
-	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
-	})
+	ws, below, err := loopback.Upgrade(w, req)
 	if err != nil {
 		return
 	}
-	raw, _ := req.Context().Value(connKey{}).(net.Conn)
-	c := socket.New(ws, raw, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
+	c := socket.New(ws, below, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(req.Context(), pairTime)
 	defer cancel()

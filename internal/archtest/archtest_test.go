@@ -156,7 +156,10 @@ var rules = []rule{
 		},
 		reason: "desktop clients ⇄ extension",
 	},
-	{room: "bridge/loopback", reason: "what servers on loopback addresses have in common"},
+	{
+		room: "bridge/loopback", may: []string{"github.com/coder/websocket"},
+		reason: "what servers on loopback addresses have in common",
+	},
 	{
 		room: "bridge/gateway",
 		may: []string{

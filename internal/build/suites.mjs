@@ -23,7 +23,7 @@ const wasm = {
 /** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
 export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
-/** Long repetitions: apps of other bundlers, rounds of prompts, the extension in Firefox, hostile servers in Chromium. */
+/** Long repetitions: apps of bundlers, rounds of prompts, the extension in Firefox, hostile servers in Chromium. */
 const long = [
   'e2e/examples/pages.test.ts',
   'e2e/extension/chat-rounds.test.ts',
