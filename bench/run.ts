@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import { chromiumFlags } from '../e2e/web/flags.ts'
 import type { Variant } from './page/variant.ts'
 import { fromSource, namedParts, printProfile, startProfile, type Times } from './profile.ts'
 import { goals, print, type Table } from './report.ts'
@@ -137,15 +138,7 @@ const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
 const context: BrowserContext = await chromium.launchPersistentContext(profile, {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   headless: true,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
+  args: chromiumFlags,
 })
 const cdp = await context.browser()!.newBrowserCDPSession()
 // Processes of other pages would share the browser's code with the page that is measured.
