@@ -41,14 +41,19 @@ export interface JsonBounds {
   depth: number
   /** The length of a string in a large text, in bytes. The rest is left out. */
   string: number
-  /** Reads the list of tools in the result of a large text. */
+  /** Reads the list of tools in the result of a large text that is not parsed as one. */
   tools?: () => ToolsReader
+  /** A list of tools of so many bytes is parsed as one. */
+  whole?: number
   /** Whether the page parses a message with this outline. Absent if it parses none. */
   passes?: (outline: unknown) => boolean
 }
 
-/** Texts of this length are filtered as bytes before they are parsed. */
+/** Longer texts are filtered as bytes before they are parsed, unless they are parsed as one. */
 const LARGE_BYTES = 512 << 10
+
+/** The longest text that is parsed as one if its length is not announced: what follows may need the filter. */
+const UNANNOUNCED_BYTES = 2 << 20
 
 /** The page parses results of this length, in characters. */
 const PASSED_CHARS = 64 << 10
@@ -65,10 +70,15 @@ const OUTLINE_CHARS = 64 << 10
 /** Collects one JSON text from chunks. */
 class Gathering {
   readonly #bounds: JsonBounds
+  /** The longest text that is parsed as one: without and with a look at its values. */
   readonly #most: number
+  readonly #whole: number
   #size = 0
-  /** The chunks of a text that is not large. */
-  #parts: Uint8Array[] = []
+  /** The chunks of a text that is parsed as one. */
+  #parts: Uint8Array<ArrayBuffer>[] = []
+  /** The chunks whose values are counted, and the rough number of these. */
+  #counted = 0
+  #values = 0
   #sieve: JsonFilter | undefined
   #elements: Elements | undefined
   readonly #gathered = new Gathered()
@@ -76,9 +86,13 @@ class Gathering {
   #text = ''
   readonly #decoder = new TextDecoder()
 
-  constructor(bounds: JsonBounds) {
+  /** `length` is the announced length in bytes, or negative. */
+  constructor(bounds: JsonBounds, length: number) {
     this.#bounds = bounds
     this.#most = Math.min(LARGE_BYTES, bounds.values)
+    const { whole = 0 } = bounds
+    const most = length < 0 ? Math.min(whole, UNANNOUNCED_BYTES) : whole
+    this.#whole = length > most ? 0 : most
   }
 
   /** Takes the next chunk. Throws BodyTooLarge. */
@@ -87,11 +101,20 @@ class Gathering {
     this.#size += piece.length
     if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`)
     if (passes) return void (this.#text += this.#decoder.decode(piece, { stream: true }))
-    if (this.#size <= this.#most) return void this.#parts.push(piece.slice())
-    this.#sieve ??= this.#begin()
-    for (const part of [...this.#parts.splice(0), piece])
+    if (!this.#sieve) {
+      this.#parts.push(piece.slice())
+      if (this.#size <= this.#most || this.#size <= this.#whole && this.#hasFew()) return
+      this.#sieve = this.#begin()
+    }
+    for (const part of this.#parts.length ? this.#parts.splice(0) : [piece])
       for (const kept of this.#sieve.push(part)) this.#gathered.add(kept)
     if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`)
+  }
+
+  /** Whether the chunks so far have few values, so that parsing them takes little memory. */
+  #hasFew(): boolean {
+    for (; this.#counted < this.#parts.length; this.#counted++) this.#values += valuesIn(this.#parts[this.#counted]!)
+    return this.#values <= this.#bounds.values
   }
 
   #begin(): JsonFilter {
@@ -119,6 +142,16 @@ class Gathering {
       return undefined
     }
   }
+}
+
+/** At least the number of elements and members that begin in a part of a JSON text. Characters of strings count, too. */
+function valuesIn(bytes: Uint8Array): number {
+  let values = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const c = bytes[at]!
+    if (c === COMMA || c === OPEN || c === OPEN_LIST) values++
+  }
+  return values
 }
 
 /** Parses the response to a call, unless the page does that. `size` is that of its UTF-8, if known. */
@@ -167,7 +200,7 @@ export async function readJson(
 ): Promise<Json> {
   const length = Number(headers.get('content-length') ?? -1)
   if (!reader) throw new NotJson()
-  const gathering = new Gathering(bounds)
+  const gathering = new Gathering(bounds, length)
   try {
     if (length > bounds.bytes) throw new BodyTooLarge(`response over ${bounds.bytes} bytes`)
     for (let size = 0;;) {
@@ -198,9 +231,9 @@ export async function readJson(
 export async function parseJson(text: string, bounds: JsonBounds): Promise<Json | undefined> {
   if (bounds.passes) return parseResponse(text, bounds)
   if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
-    const gathering = new Gathering(bounds)
+    const bytes = new TextEncoder().encode(text)
+    const gathering = new Gathering(bounds, bytes.length)
     try {
-      const bytes = new TextEncoder().encode(text)
       for (let at = 0; at < bytes.length; at += STEP_BYTES) {
         const began = performance.now()
         gathering.push(bytes.subarray(at, at + STEP_BYTES))

@@ -201,7 +201,20 @@ test('a large result counts as ordinary only if it can have no hidden character'
     assert.equal(await of(text), false, JSON.stringify(text))
 })
 
-test('of a large list, what no bound lets pass is not read', async () => {
+/** Runs a test as on a page's thread, which reads long lists tool by tool, and as in a worker. */
+function inBothThreads(name: string, run: (onPage: boolean) => Promise<void>): void {
+  test(`on a page's thread: ${name}`, async () => {
+    Object.defineProperty(globalThis, 'document', { configurable: true, value: {} })
+    try {
+      await run(true)
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document')
+    }
+  })
+  test(`in a worker: ${name}`, () => run(false))
+}
+
+inBothThreads('of a large list, what no bound lets pass is not read', async (onPage) => {
   const tool = (name: string, more = '') => `{"name":"${name}","inputSchema":{"type":"object"${more}}}`
   const list = (...tools: string[]) =>
     answer('application/json', `{"id":${LIST},"result":{"tools":[${tools.join()}],"nextCursor":"n"}}`)
@@ -210,7 +223,10 @@ test('of a large list, what no bound lets pass is not read', async () => {
   let seen = await client().run(LIST)
   assert.equal(seen.texts[0], 't')
   assert.deepEqual(JSON.parse(seen.texts[1]!), {
-    drops: [['deep', 'the definition is larger than 262144 bytes']],
+    drops: [[
+      'deep',
+      `the definition is ${onPage ? 'larger than 262144 bytes' : 'nested deeper than 64 levels'}`,
+    ]],
     next: 'n',
   })
 
@@ -220,6 +236,28 @@ test('of a large list, what no bound lets pass is not read', async () => {
   handler = list(...Array.from({ length: 20_000 }, () => `"${'x'.repeat(30)}"`), tool('late'))
   seen = await client().run(LIST)
   assert.equal(seen.texts[0], '')
+})
+
+inBothThreads('a long list is parsed as one if nothing has to stay free, and it has few values', async (onPage) => {
+  const tool = (i: number, values: number) =>
+    `{"name":"t${i}","inputSchema":{"enum":[${Array(values).fill(12345678901234567890n)}]}}`
+  const sourceOf = async (tools: number, values: number, head = true) => {
+    const text = `{"id":${LIST},"result":{"tools":[${Array.from({ length: tools }, (_, i) => tool(i, values))}]}}`
+    handler = answer('application/json', text, head ? { 'content-length': String(text.length) } : {})
+    const client = new Client({ responseBytes: 16 << 20, resultValues: 300_000 })
+    const table = (await client.run(LIST)).numbers[1]!
+    assert.equal(client.platform.text(table, 1), tool(1, values))
+    assert.equal(client.platform.tables.tool(table, 1)!.definition.name, 't1')
+    const source = client.platform.tables.takeSource(table)!
+    assert.equal(client.platform.text(table, 2), tool(2, values))
+    return Object.keys(source)[0]
+  }
+  assert.equal(await sourceOf(900, 40), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 90, false), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 200, false), 'texts', 'too long to be sure')
+  assert.equal(await sourceOf(900, 300), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 400), 'texts', 'too many values')
+  assert.equal(await sourceOf(990, 420), 'texts', 'too long')
 })
 
 test('a list has one fingerprint, whatever the id of its answer, before and after its text is taken', async () => {
@@ -259,7 +297,7 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
   assert.match(prints[0]!, /^[\w+/]{43}=$/)
 })
 
-test('of a very large list the texts are kept, and parsed when somebody looks', async () => {
+inBothThreads('of a very large list the texts are kept, and parsed when somebody looks', async () => {
   const tools = Array.from(
     { length: 60 },
     (_, i) => ({

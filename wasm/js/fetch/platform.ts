@@ -52,6 +52,12 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000
 /** The time that requests without response get after shut(). */
 const SHUT_MS = 500
 
+/**
+ * The longest list that a worker parses as one, in bytes. That takes half of the time that it takes tool by tool. A
+ * page's thread has to stay free, and reads all long lists tool by tool.
+ */
+const WHOLE_LIST_BYTES = 8 << 20
+
 /** The levels around a tool: batch, message, result, list. */
 const ENVELOPE = 4
 
@@ -411,7 +417,7 @@ export class Platform {
     else this.#end(x, Why.EOF, '', scanner)
   }
 
-  // A list is read tool by tool. The page parses a large result.
+  // The page parses a large result.
   #jsonBounds({ awaits, headers }: Exchange): JsonBounds {
     const { responseBytes, resultValues, depth } = this.#bounds
     const op = awaits & Op.Mask
@@ -420,7 +426,10 @@ export class Platform {
       values: resultValues,
       depth: depth + ENVELOPE,
       string: MESSAGE_CHARS,
-      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds, secretsOf(headers)) }),
+      ...(op === Op.List && {
+        tools: () => new ToolsReader(this.#bounds, secretsOf(headers)),
+        whole: 'document' in globalThis ? 0 : WHOLE_LIST_BYTES,
+      }),
       ...(op === Op.Call && { passes: (outline: unknown) => passes(outline, awaits) }),
     }
   }

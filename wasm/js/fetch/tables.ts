@@ -1,10 +1,10 @@
 // Values that the platform keeps for Go: tool definitions by page of a list, and results until the host takes them.
 
-import type { Source } from '../shared/toolparts.ts'
+import { type Source, toolTexts } from '../shared/toolparts.ts'
 import { type ResultBody, opened } from '../shared/answer.ts'
 import { pinOf } from './pin.ts'
-import { elementTexts, type JsonObject, mayLoseDigits, memberText } from '../shared/json.ts'
-import { toolAt, type ToolList } from './tools.ts'
+import { type JsonObject, mayLoseDigits } from '../shared/json.ts'
+import { PARSED_CHARS, type ToolList } from './tools.ts'
 import type { Flag, ToolDefinition } from '../shared/types.ts'
 
 /** Each digest of a fingerprint is over so many tools, and over the digest before. */
@@ -19,8 +19,8 @@ interface Result {
 }
 
 interface Page extends PageParts {
-  /** The texts of tools whose numbers a double cannot hold. */
-  exact?: (() => (index: number) => string | undefined) | undefined
+  /** The texts of tools, in the page's message: of many tools, or if a double cannot hold all numbers. */
+  exact?: (() => string[]) | undefined
   printing?: Promise<string>
 }
 
@@ -43,10 +43,14 @@ export class Tables {
   addPage({ list, text, raw, print }: PageParts): number {
     const table = this.#next()
     const page: Page = { list, print }
-    if (text !== undefined && list.texts.length === 0 && list.sent.size === 0) {
-      page.text = text
-      page.raw = raw
-      if (mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places)
+    if (text !== undefined && list.texts.length === 0) {
+      const isLong = text.length > PARSED_CHARS
+      if (list.sent.size === 0) {
+        page.text = text
+        page.raw = raw
+        if (isLong || mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places)
+      } else if (isLong) { for (const tool of list.tools!) list.texts.push(JSON.stringify(tool)) }
+      if (isLong) list.tools = undefined
     }
     this.#pages.set(table, page)
     return table
@@ -74,9 +78,9 @@ export class Tables {
 
   /** The pin of a tool. '' once its page was released. */
   pin(table: number, index: number): string {
-    const list = this.#pages.get(table)?.list
-    const sent = list?.sent.get(index)
-    const tool = sent === undefined ? list && toolAt(list, index) : JSON.parse(sent) as unknown
+    const page = this.#pages.get(table)
+    const sent = page?.list.sent.get(index)
+    const tool = sent === undefined ? page && toolAt(page, index) : JSON.parse(sent) as unknown
     return tool === undefined ? '' : pinOf(tool as JsonObject)
   }
 
@@ -111,15 +115,14 @@ export class Tables {
 
   /** A tool's name and definition. If only the text is kept, each call parses it. */
   tool(table: number, index: number): { tool: string; definition: ToolDefinition } | undefined {
-    const list = this.#pages.get(table)?.list
-    const tool = list?.names[index]
-    if (!list || tool === undefined) return undefined
-    if (list.tools) return { tool, definition: list.tools[index] as ToolDefinition }
-    const text = list.texts[index]!
+    const page = this.#pages.get(table)
+    const tool = page?.list.names[index]
+    if (!page || tool === undefined) return undefined
+    if (page.list.tools) return { tool, definition: page.list.tools[index] as ToolDefinition }
     return {
       tool,
       get definition() {
-        return JSON.parse(text) as ToolDefinition
+        return toolAt(page, index) as ToolDefinition
       },
     }
   }
@@ -145,15 +148,9 @@ export class Tables {
 
   text(table: number, index: number): string | undefined {
     const page = this.#pages.get(table)
-    if (page?.exact) {
-      const exact = page.exact()
-      page.exact = () => exact
-      const text = exact(index)
-      if (text !== undefined) return text
-    }
-    const own = page?.list.texts[index]
+    const own = page && textAt(page, index)
     if (own !== undefined) return own
-    const tool = page && toolAt(page.list, index)
+    const tool = page?.list.tools?.[index]
     if (tool !== undefined) return JSON.stringify(tool)
     const taken = this.#results.get(table)?.taken
     if (!taken) return undefined
@@ -203,7 +200,16 @@ function withoutId(message: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<
   return last ? bytes.subarray(0, bytes.length - last[0].length) : undefined
 }
 
-function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {
-  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]')
-  return (index) => all[places[index]!]
+/** The text of a tool. Undefined if its value is enough. */
+function textAt(page: Page, index: number): string | undefined {
+  if (!page.exact) return page.list.texts[index]
+  const exact = page.exact()
+  page.exact = () => exact
+  return exact[index]
+}
+
+function toolAt(page: Page, index: number): unknown {
+  if (page.list.tools) return page.list.tools[index]
+  const text = textAt(page, index)
+  return text === undefined ? undefined : JSON.parse(text)
 }

@@ -45,7 +45,7 @@ const DROPS = 1000
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u
 
 /** If the texts of a list are longer in sum, only the texts are kept, in characters. */
-const PARSED_CHARS = 2 << 20
+export const PARSED_CHARS = 2 << 20
 
 /** The kept parts of one list, by index. It is posted between workers. */
 export interface ToolList {
@@ -60,13 +60,6 @@ export interface ToolList {
   readonly flags: Map<number, Flag[]>
   /** The place of each tool in the server's list. */
   readonly places: number[]
-}
-
-/** The flags of a tool. Undefined if there are none. */
-export function toolAt({ tools, texts }: ToolList, index: number): unknown {
-  if (tools) return tools[index]
-  const text = texts[index]
-  return text === undefined ? undefined : JSON.parse(text)
 }
 
 /** Reads one list, tool by tool. */

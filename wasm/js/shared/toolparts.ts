@@ -1,3 +1,4 @@
+import { elementTexts, memberText } from './json.ts'
 import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
 
 /**
@@ -10,8 +11,8 @@ export type Source = { readonly text: string; readonly places: readonly number[]
 /** The tools in one message. Each message is a task of the page's thread and has to be short. */
 const partSize = 200
 
-/** The characters in one message. Parsing 1 Mi characters takes about 7 ms. */
-const longestText = 1 << 20, longestPart = 256 << 10
+/** The characters in one message: of the server's own, and of those that are made. Parsing 1 Mi takes about 7 ms. */
+const longestText = 6 << 20, longestPart = 256 << 10
 
 /** Cuts a list into parts. An empty list is one part. */
 export function* toolParts(tools: ListedTool[]): Generator<ToolsPart> {
@@ -24,14 +25,22 @@ export function* sourceParts(
   indices: readonly number[],
   source: Source | undefined,
 ): Generator<ToolsPart> {
-  if (!source || 'text' in source && source.text.length > longestText) return yield* toolParts(tools)
-  if ('text' in source) return yield textPart(tools, source.text, indices.map((i) => source.places[i]!))
+  if (!source) return yield* toolParts(tools)
+  if ('text' in source && source.text.length <= longestText)
+    return yield textPart(tools, source.text, indices.map((i) => source.places[i]!))
+  const all = 'text' in source ? toolTexts(source.text, source.places) : source.texts
   for (let at = 0; at < tools.length;) {
     const from = at, texts: string[] = []
     for (let size = 0; at < tools.length && size < longestPart; size += texts.at(-1)!.length)
-      texts.push(source.texts[indices[at++]!]!)
+      texts.push(all[indices[at++]!]!)
     yield textPart(tools.slice(from, at), `{"result":{"tools":[${texts.join()}]}}`, texts.map((_, i) => i))
   }
+}
+
+/** The texts of the tools at these places in the text of a list. */
+export function toolTexts(text: string, places: readonly number[]): string[] {
+  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]')
+  return places.map((place) => all[place]!)
 }
 
 function textPart(tools: ListedTool[], text: string, places: number[]): ToolsPart {
