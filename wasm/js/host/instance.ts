@@ -167,17 +167,16 @@ export class Instance {
       for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
-        const tool = this.#platform.tables.tool(table, index)
+        const tool = this.#platform.tables.tool(table, index) as ListedTool | undefined
         if (!tool) continue
         const [name, pin, hold] = lines[i]!.split('\t') as [string, string?, string?]
         const flags = this.#platform.tables.flags(table, index)
-        page.push(Object.assign(tool, {
-          name,
-          ...(pin && { pin }),
-          ...(flags && { flags }),
-          ...(handle !== index && { withheld: true }),
-          ...(hold && { held: JSON.parse(hold) as Hold }),
-        }))
+        tool.name = name
+        if (pin) tool.pin = pin
+        if (flags) tool.flags = flags
+        if (handle !== index) tool.withheld = true
+        if (hold) tool.held = JSON.parse(hold) as Hold
+        page.push(tool)
         indices.push(index)
       }
       list.push(...page)
