@@ -52,7 +52,7 @@ function convert(c: Conversion, dialect: Dialect, name: string, server: string, 
     name?: unknown
   }
   const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
-  const description = wellFormed(`[${server}] ${words}`) as string
+  const description = `[${server}] ${wellFormed(words) as string}`
   switch (dialect) {
     case 'gemini': {
       if (!isSound(c.root)) c.root = wellFormed(c.root)

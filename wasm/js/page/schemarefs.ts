@@ -33,8 +33,9 @@ export function brokenRefs(root: Schema): Set<Schema> {
 
 /** Whether all references of `schemas` lead to definitions of the root, and none back to where it came from. */
 export const refsAreSound = (root: Schema, schemas: Schema[]): boolean =>
+  !schemas.length ||
   schemas.every((s) => /^#(\/(\$defs|definitions)\/[^/]+)?$/.test(s.$ref as string)) &&
-  !follow(root, schemas, () => true).size
+    !follow(root, schemas, () => true).size
 
 function follow(root: Schema, schemas: Schema[], isKnown: (target: Schema) => boolean): Set<Schema> {
   const visited = new Map<Schema, boolean>() // false: under way
