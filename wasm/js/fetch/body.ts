@@ -144,7 +144,7 @@ class Gathering {
   }
 }
 
-/** At least the number of elements and members that begin in a part of a JSON text. Characters of strings count, too. */
+/** At least the number of elements and members that begin in a part of a JSON text. Strings count, too. */
 function valuesIn(bytes: Uint8Array): number {
   let values = 0
   for (let at = 0; at < bytes.length; at++) {
