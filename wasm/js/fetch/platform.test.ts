@@ -297,6 +297,23 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
   assert.match(prints[0]!, /^[\w+/]{43}=$/)
 })
 
+inBothThreads('long lists that differ have fingerprints that differ, wherever the id stands', async () => {
+  const of = async (letter: string, between: string) => {
+    const tool = (i: number) => `{"name":"t${i}","inputSchema":{"title":"${letter.repeat(120_000)}"}}`
+    const tools = Array.from({ length: 20 }, (_, i) => tool(i))
+    const text = `{"jsonrpc":"2.0",${between}"id":${LIST},"result":{"tools":[${tools}]}}`
+    handler = answer('application/json', text, { 'content-length': String(text.length) })
+    const client = new Client({ responseBytes: 8 << 20 })
+    const table = (await client.run(LIST)).numbers[1]!
+    return new Promise<string>((resolve) => client.platform.fingerprint(table, resolve))
+  }
+  for (const between of ['', ' ', '"_meta":{},']) {
+    const one = await of('a', between)
+    assert.equal(await of('a', between), one)
+    assert.notEqual(await of('b', between), one)
+  }
+})
+
 inBothThreads('of a very large list the texts are kept, and parsed when somebody looks', async () => {
   const tools = Array.from(
     { length: 60 },

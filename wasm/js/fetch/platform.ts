@@ -53,8 +53,8 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000
 const SHUT_MS = 500
 
 /**
- * The longest list that a worker parses as one, in bytes. That takes half of the time that it takes tool by tool. A
- * page's thread has to stay free, and reads all long lists tool by tool.
+ * The longest list that a worker parses as one, in bytes, which costs less than tool by tool. A page's thread has to
+ * stay free, and reads all long lists tool by tool.
  */
 const WHOLE_LIST_BYTES = 8 << 20
 

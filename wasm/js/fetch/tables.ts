@@ -171,16 +171,15 @@ export class Tables {
 }
 
 /** The SHA-256 of the tools as the server sent them. '' without Web Crypto, as in pages over plain HTTP. */
-export async function fingerprintOf({ list: { tools = [], texts, sent }, text, raw }: PageParts): Promise<string> {
+export async function fingerprintOf({ list: { tools, texts, sent, places }, text, raw }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
   if (!subtle) return ''
   const digest = async (bytes: Uint8Array<ArrayBuffer>) =>
     btoa(String.fromCharCode(...new Uint8Array(await subtle.digest('SHA-256', bytes))))
   const all = text && withoutId(text, raw ?? new TextEncoder().encode(text))
   if (all) return digest(all)
-  const left = (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) =>
-    sent.get(i) ?? text
-  )
+  const known = texts.length > 0 ? texts : tools?.map((tool) => JSON.stringify(tool)) ?? toolTexts(text ?? '', places)
+  const left = known.map((tool, i) => sent.get(i) ?? tool)
   let print = ''
   do {
     // Other tasks of the thread run between the digests.
