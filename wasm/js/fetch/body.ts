@@ -84,7 +84,7 @@ class Gathering {
   readonly #gathered = new Gathered()
   /** The response to a call. Native code decodes it and skips its strings. */
   #text = ''
-  readonly #decoder = new TextDecoder()
+  #decoder: TextDecoder | undefined
 
   /** `length` is the announced length in bytes, or negative. */
   constructor(bounds: JsonBounds, length: number) {
@@ -100,7 +100,7 @@ class Gathering {
     const { bytes, passes, values } = this.#bounds
     this.#size += piece.length
     if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`)
-    if (passes) return void (this.#text += this.#decoder.decode(piece, { stream: true }))
+    if (passes) return void (this.#text += (this.#decoder ??= new TextDecoder()).decode(piece, { stream: true }))
     if (!this.#sieve) {
       this.#parts.push(piece.slice())
       if (this.#size <= this.#most || this.#size <= this.#whole && this.#hasFew()) return

@@ -1,5 +1,5 @@
 import type { ExchangeEvent } from '../shared/protocol.ts'
-import { originOf } from '../shared/origin.ts'
+import { endpointOf, originOf } from '../shared/origin.ts'
 import { Redaction } from '../shared/redaction.ts'
 import type {
   Activity,
@@ -204,6 +204,3 @@ function readable(args: unknown): unknown {
     return typeof args === 'string' ? args : null
   }
 }
-
-/** Origin and path of a URL. */
-const endpointOf = (url: string) => URL.canParse(url) ? originOf(url) + new URL(url).pathname : url

@@ -48,6 +48,9 @@ export interface HostListener {
 /** The time between two checks of the deadlines, in ms. */
 const look = 100
 
+/** The types of values that need no copy before they are sent. */
+const plain = new Set(['string', 'number', 'boolean', 'undefined'])
+
 /** A worker that misses a deadline and was silent for so long counts as dead, in ms. It may be busy before. */
 const silence = 10_000
 
@@ -162,8 +165,9 @@ export class Requests {
       if (o.giveUpMs !== undefined) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
-        // A channel sends later, when it could not report what cannot be cloned.
-        this.post(structuredClone({ id, ...body }) as Request)
+        // A channel sends later, when it could not report what cannot be cloned, and when the app may have changed it.
+        const isFlat = Object.values(body).every((v) => plain.has(typeof v))
+        this.post((isFlat ? { id, ...body } : structuredClone({ id, ...body })) as Request)
       } catch (e) {
         done()
         reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))

@@ -10,7 +10,17 @@ export function endpointOf(url: string): string {
   return parsed ? parsed.origin + parsed.pathname : url
 }
 
+/** The last URLs that were parsed. A call needs the origin of its server several times. */
+const known = new Map<string, URL | undefined>()
+
+/** The most URLs that are kept. */
+const MOST = 100
+
 function parse(url: string): URL | undefined {
+  if (known.has(url)) return known.get(url)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  return parsed && parsed.origin !== 'null' ? parsed : undefined
+  const kept = parsed && parsed.origin !== 'null' ? parsed : undefined
+  if (known.size >= MOST) known.clear()
+  known.set(url, kept)
+  return kept
 }
