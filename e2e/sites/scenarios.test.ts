@@ -143,14 +143,20 @@ describe('scenarios', { concurrency: 2 }, () => {
 
   test('disabled: the send button wakes after a while', async () => {
     await Promise.all(
-      Object.values(sights).map((sight, n) =>
-        asking(sight, `token:wait-${n} [[disabled ms=700]]`, async (person) => {
-          assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
-          await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
-          await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
-          assert.match(await person.answer(), new RegExp(`wait-${n}`))
-        })
-      ),
+      Object.values(sights).map(async (sight, n) => {
+        const person = await Person.open(chats.context, sight)
+        const { clock } = person.page
+        await clock.install()
+        await clock.pauseAt(Date.now() + 60_000) // a busy machine would wake the button before Enter
+        await person.ask(`token:wait-${n} [[disabled ms=700]]`)
+        await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
+        assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
+        await clock.runFor(1000)
+        await clock.resume()
+        await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
+        assert.match(await person.answer(), new RegExp(`wait-${n}`))
+        await person.leave()
+      }),
     )
   })
 
