@@ -56,9 +56,7 @@ type Config struct {
 //	MAX_REQUESTS_PER_MINUTE
 func Env(get func(name string) string) (Config, error) {
 	var problems []error
-	list := func(name string) []string {
-		return strings.FieldsFunc(get(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
-	}
+	list := func(name string) []string { return List(get(name)) }
 	number := func(name string) int64 {
 		text := strings.TrimSpace(get(name))
 		if text == "" {
@@ -100,6 +98,11 @@ func Env(get func(name string) string) (Config, error) {
 		cfg.Ports = append(cfg.Ports, int(n))
 	}
 	return cfg, errors.Join(problems...)
+}
+
+// List returns the values of a list in an environment variable.
+func List(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
 // minKey is the least length of a key, in bytes: 128 bits in base64.
