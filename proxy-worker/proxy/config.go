@@ -87,10 +87,12 @@ func Env(get func(name string) string) (Config, error) {
 		FirstByte: time.Duration(number("FIRST_BYTE_SECONDS")) * time.Second,
 	}
 	for _, port := range list("ALLOWED_PORTS") {
-		if port == "*" {
-			port = "0"
-		}
 		n, err := strconv.ParseUint(port, 10, 16)
+		if port == "*" {
+			n, err = 0, nil
+		} else if n == 0 {
+			err = strconv.ErrRange // it would allow any port
+		}
 		if err != nil {
 			problems = append(problems, errors.New("ALLOWED_PORTS has a value that is not a port"))
 			continue
