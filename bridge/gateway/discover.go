@@ -35,6 +35,10 @@ const probeTime = 30 * time.Second
 func (p *program) discover(ctx context.Context) {
 	p.mu.Lock()
 	probe := p.probe
+	if probe == nil && !p.since.IsZero() { // a shared program with older sessions is not asked any more
+		p.mu.Unlock()
+		return
+	}
 	if probe == nil {
 		probe = make(chan struct{})
 		p.probe = probe

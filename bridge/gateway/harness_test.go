@@ -37,6 +37,12 @@ var testPrograms = map[string]func(){
 	"older":  func() { serveSDK(olderVersions) },
 	"raw":    serveRaw,
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
+	"late": func() { // raw, once the file of its environment is there
+		for _, err := os.Stat(os.Getenv("LATE")); err != nil; _, err = os.Stat(os.Getenv("LATE")) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		serveRaw()
+	},
 	"dies": func() {
 		fmt.Fprintln(os.Stderr, "cannot read the key", os.Getenv("API_KEY"))
 		os.Exit(3)

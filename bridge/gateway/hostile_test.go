@@ -354,6 +354,17 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestEraOfASharedProgram sends a request of 2026-07-28 to a shared program that has an older session.
+func TestEraOfASharedProgram(t *testing.T) {
+	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
+	r.begin("raw")
+	res, text := r.do("POST", "/s/raw/mcp", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+		"Mcp-Protocol-Version", modern, "Mcp-Method", "server/discover")
+	if res.StatusCode != 400 || !strings.Contains(text, `"code":-32022`) {
+		t.Errorf("%d %s", res.StatusCode, text)
+	}
+}
+
 // TestEraIsFoundOnce lets programs of older versions meet a client of 2026-07-28.
 func TestEraIsFoundOnce(t *testing.T) {
 	for _, program := range []string{"raw", "strict", "older"} {

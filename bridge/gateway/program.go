@@ -72,9 +72,14 @@ func newProgram(e *entry) *program {
 }
 
 // begin sends a client's request on. Its answer ends the stream out.
-func (p *program) begin(c *call, m *message) *fault {
+func (p *program) begin(c *call, m *message) (f *fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer func() {
+		if f != nil && c.method == "initialize" && c.peer.session != "" {
+			p.greetFailed(f)
+		}
+	}()
 	if p.ended {
 		return p.entry.gone()
 	}
@@ -127,6 +132,10 @@ func (p *program) abandon(c *call) {
 	defer p.mu.Unlock()
 	for id, other := range p.calls {
 		if other == c && !c.answered {
+			if c.method == "initialize" && p.greet != nil { // its answer is that of the next sessions, too
+				c.peer, c.token = nil, nil
+				return
+			}
 			delete(p.calls, id)
 			p.used = time.Now()
 			_ = p.proc.send(append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`),

@@ -5,7 +5,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -326,6 +329,63 @@ func TestShared(t *testing.T) {
 	}
 	if !strings.Contains(asked, "elicitation/create") {
 		t.Errorf("the question did not come: %s", asked)
+	}
+}
+
+// TestSharedGreeting lets the first client of a shared program leave before the program has answered initialize.
+func TestSharedGreeting(t *testing.T) {
+	late := testServer(t, "late", "late")
+	late.Shared, late.Env["LATE"] = true, filepath.Join(t.TempDir(), "late")
+	r := serve(t, nil, late)
+	ctx, leave := context.WithCancel(t.Context())
+	req, _ := http.NewRequestWithContext(ctx, "POST", r.url("late"), strings.NewReader(initializeRequest))
+	req.Header = http.Header{"Authorization": {"Bearer " + r.token}, "Content-Type": {"application/json"}}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if res, err := http.DefaultClient.Do(req); err == nil { // the head of a stream, after a while
+			_, _ = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+	}()
+	eventually(t, "its initialize is under way", func() bool {
+		p, _ := r.byName["late"].unused()
+		return p == nil && r.Servers()[0].Sessions == 1
+	})
+	leave()
+	<-left
+	eventually(t, "the first session is gone", func() bool { return r.Servers()[0].Sessions == 0 })
+	if err := os.WriteFile(late.Env["LATE"], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.begin("late"); resultOf(t, s.request(`{"jsonrpc":"2.0","id":1,"method":"echo"}`)) == "" {
+		t.Error("the program does not answer the next session")
+	}
+}
+
+// TestSharedGreetingIsRefused sends initialize to a shared program that takes no request at that moment.
+func TestSharedGreetingIsRefused(t *testing.T) {
+	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 1}}, testServer(t, "sdk", "sdk"))
+	ctx, leave := context.WithCancel(t.Context())
+	req, _ := http.NewRequestWithContext(ctx, "POST", r.url("sdk"), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call",`+
+		`"params":{"name":"wait","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`))
+	for name, value := range map[string]string{"Authorization": "Bearer " + r.token, "Content-Type": "application/json",
+		"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "wait"} {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req) // the head of its stream
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	defer res.Body.Close()
+	if text := r.initialize("sdk"); !strings.Contains(text, "too many requests") {
+		t.Error(text)
+	}
+	leave()
+	eventually(t, "the call is over", func() bool { return !r.byName["sdk"].known(page).program.busy() })
+	if text := r.initialize("sdk"); !strings.Contains(text, `"id":"i"`) || strings.Contains(text, "too many requests") {
+		t.Errorf("the program was not asked again: %s", text)
 	}
 }
 

@@ -36,7 +36,12 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Opt
 	case wanted != "" && len(rest) != 1:
 		return nil, nil, fmt.Errorf("%w: want %s", errUsage, wanted)
 	}
-	return opts, rest, loopbackOnly(opts.Address)
+	if opts.Discovery != "-" {
+		if err := loopbackOnly("--discovery", opts.Discovery); err != nil {
+			return nil, nil, err
+		}
+	}
+	return opts, rest, loopbackOnly("--listen", opts.Address)
 }
 
 // startProject returns the project of a stdio client by where it was started: $PORTOLAN_PROJECT,

@@ -353,7 +353,8 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 }
 
 func TestBridgeUsage(t *testing.T) {
-	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"},
+	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"},
+		{"--discovery", "0.0.0.0:1"}, {"--discovery", "nonsense"}, {"pair", "x"}, {"clients", "x"},
 		{"revoke"}, {"token", "x"}} {
 		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" ||
 			!strings.Contains(errs, "usage:") {

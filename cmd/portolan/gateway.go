@@ -61,7 +61,7 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	case command != nil && *config != "":
 		return fmt.Errorf("%w: want --config, or a command behind --", errUsage)
 	}
-	if err := loopbackOnly(opts.Address); err != nil {
+	if err := loopbackOnly("--listen", opts.Address); err != nil {
 		return err
 	}
 	servers, err := gatewayServers(command, *config, stderr)

@@ -248,4 +248,9 @@ func TestOffers(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "# The harbour") {
 		t.Errorf("%q, %v", text, err)
 	}
+	_ = os.Remove(file)
+	code, out, errs := portolan(t, "read", url, "demo://harbour", "--output", file, "--json")
+	if _, err := os.Stat(file); code != 0 || err != nil || !json.Valid([]byte(out)) {
+		t.Errorf("--output and --json: exit code %d, %v, %q, %s", code, err, out, errs)
+	}
 }

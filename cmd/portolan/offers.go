@@ -116,7 +116,9 @@ func read(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if *asJSON {
-		return printJSON(stdout, json.RawMessage(raw))
+		if err := printJSON(stdout, json.RawMessage(raw)); err != nil || *output == "" {
+			return err
+		}
 	}
 	var read struct {
 		Contents []struct{ URI, MimeType, Text, Blob string }

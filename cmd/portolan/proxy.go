@@ -87,11 +87,11 @@ func refusalLog(log *slog.Logger) func(corsproxy.Outcome) {
 // keyFrom reads a secret from an environment variable, because lists of processes show
 // arguments.
 func keyFrom(name string) (string, error) {
-	key, _, _ := strings.Cut(os.Getenv(name), ",")
-	if len(key) < 22 {
+	keys := corsproxy.List(os.Getenv(name))
+	if len(keys) == 0 || len(keys[0]) < 22 {
 		return "", fmt.Errorf("%w: put the proxy's key into the environment variable %s", errUsage, name)
 	}
-	return key, nil
+	return keys[0], nil
 }
 
 // ticket makes a ticket that lets one origin use a proxy for one host.
@@ -107,6 +107,9 @@ func ticket(args []string, stdout io.Writer) error {
 		return err
 	case len(rest) > 0 || *origin == "" || *host == "" || *days <= 0:
 		return fmt.Errorf("%w: want --origin, --host and perhaps --header NAME and --days N", errUsage)
+	}
+	if err := corsproxy.CheckParties(*origin, *host); err != nil {
+		return fmt.Errorf("%w: %v", errUsage, err)
 	}
 	key, err := keyFrom("TICKET_KEYS")
 	if err != nil {
@@ -130,6 +133,9 @@ func seal(args []string, stdout io.Writer) error {
 		return err
 	case len(rest) > 0 || *origin == "" || *host == "" || len(fields) == 0:
 		return fmt.Errorf("%w: want --origin, --host and --header 'Name: value' or 'Name: $VARIABLE'", errUsage)
+	}
+	if err := corsproxy.CheckParties(*origin, *host); err != nil {
+		return fmt.Errorf("%w: %v", errUsage, err)
 	}
 	key, err := keyFrom("SEAL_KEYS")
 	if err != nil {

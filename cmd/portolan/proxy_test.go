@@ -90,7 +90,7 @@ func TestDoctor(t *testing.T) {
 // of the proxy and the server.
 func TestTicketAndSeal(t *testing.T) {
 	server, header := plainServer(t)
-	t.Setenv("TICKET_KEYS", "a-ticket-key-that-is-long-enough")
+	t.Setenv("TICKET_KEYS", "a-ticket-key-that-is-long-enough an-older-key-that-is-long-enough")
 	t.Setenv("SEAL_KEYS", "a-seal-key-that-is-long-enough")
 	t.Setenv("API_KEY", "Bearer of the server")
 	host := strings.TrimSuffix(strings.TrimPrefix(server, "http://"), "/mcp")
@@ -136,6 +136,9 @@ func TestTicketAndSeal(t *testing.T) {
 		{"ticket"}, {"ticket", "--origin", ide}, {"seal", "--origin", ide, "--host", host}, {"seal", "--origin", ide,
 			"--host", host, "--header", "Cookie: x"},
 		{"seal", "--origin", ide, "--host", host, "--header", "A: $NOT_SET_ANYWHERE"},
+		{"ticket", "--origin", ide + "/", "--host", host}, {"ticket", "--origin", "https://*.example", "--host", host},
+		{"ticket", "--origin", ide, "--host", server}, {"ticket", "--origin", ide, "--host", "mcp.example.com:443"},
+		{"seal", "--origin", ide, "--host", "*.example.com", "--header", "A: x"},
 	} {
 		if code, _, _ := portolan(t, append([]string{"proxy"}, args...)...); code != 2 {
 			t.Errorf("%v: exit code %d", args, code)

@@ -30,7 +30,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if *listen != "" {
-		if err := loopbackOnly(*listen); err != nil {
+		if err := loopbackOnly("--listen", *listen); err != nil {
 			return err
 		}
 	}
@@ -136,13 +136,13 @@ func shutdown(server *http.Server) error {
 
 // loopbackOnly refuses addresses that other machines could reach. The demo server has
 // no authentication.
-func loopbackOnly(address string) error {
+func loopbackOnly(name, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: --listen: %v", errUsage, err)
+		return fmt.Errorf("%w: %s: %v", errUsage, name, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%w: --listen: %s is not a loopback address", errUsage, host)
+		return fmt.Errorf("%w: %s: %s is not a loopback address", errUsage, name, host)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func table(t *testing.T, r running, u *upstream) {
 		{"response header", call{target: u.URL + "/headers"}, 200, "", headers(map[string]string{
 			"Www-Authenticate": `Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`,
 			"Mcp-Session-Id":   "0, 0, 1", "X-Quoted": `"a, b", 'c', "d\"e,f"`, "Access-Control-Allow-Origin": page,
-			"Vary":       "Origin",
+			"Vary":       "Origin, X-Portolan-Target",
 			"Set-Cookie": "", "Keep-Alive": "", "Proxy-Authenticate": "",
 			"Access-Control-Expose-Headers": "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, " +
 				"DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding, X-Quoted",

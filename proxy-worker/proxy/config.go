@@ -56,9 +56,7 @@ type Config struct {
 //	MAX_REQUESTS_PER_MINUTE
 func Env(get func(name string) string) (Config, error) {
 	var problems []error
-	list := func(name string) []string {
-		return strings.FieldsFunc(get(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
-	}
+	list := func(name string) []string { return List(get(name)) }
 	number := func(name string) int64 {
 		text := strings.TrimSpace(get(name))
 		if text == "" {
@@ -89,10 +87,12 @@ func Env(get func(name string) string) (Config, error) {
 		FirstByte: time.Duration(number("FIRST_BYTE_SECONDS")) * time.Second,
 	}
 	for _, port := range list("ALLOWED_PORTS") {
-		if port == "*" {
-			port = "0"
-		}
 		n, err := strconv.ParseUint(port, 10, 16)
+		if port == "*" {
+			n, err = 0, nil
+		} else if n == 0 {
+			err = strconv.ErrRange // it would allow any port
+		}
 		if err != nil {
 			problems = append(problems, errors.New("ALLOWED_PORTS has a value that is not a port"))
 			continue
@@ -100,6 +100,11 @@ func Env(get func(name string) string) (Config, error) {
 		cfg.Ports = append(cfg.Ports, int(n))
 	}
 	return cfg, errors.Join(problems...)
+}
+
+// List returns the values of a list in an environment variable.
+func List(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
 // minKey is the least length of a key, in bytes: 128 bits in base64.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,8 +233,8 @@ func TestRespond(t *testing.T) {
 			"Accept"}, {"clear-site-data", `"*"`},
 	}})
 	want := []Pair{
-		{"access-control-allow-origin", page}, {"vary", "Origin"}, {"content-type", "application/json"}, {"mcp-session-id",
-			"s"},
+		{"access-control-allow-origin", page}, {"vary", "Origin, X-Portolan-Target"}, {"content-type", "application/json"},
+		{"mcp-session-id", "s"},
 		{"x-own", `a, "b`}, {"vary", "Accept"}, {"access-control-expose-headers", exposed + ", X-Own"},
 	}
 	if diff := cmp.Diff(want, reply.Header); reply.Status != 200 || reply.MaxBody != 1000 || diff != "" {
@@ -251,6 +252,35 @@ func TestRespond(t *testing.T) {
 		Header: []Pair{{"retry-after", "3"}, {"x-proxy-error", "forged"}}}); r.Status != 503 ||
 		Get(r.Header, "retry-after") != "3" || has(r.Header, "x-proxy-error") {
 		t.Errorf("the server's own error: %+v", r)
+	}
+}
+
+// TestCachesKeepServersApart looks at what browsers keep of a GET: all servers share the proxy's origin.
+func TestCachesKeepServersApart(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})
+	metadata := method("GET", message("https://mcp.example.com/.well-known/oauth-protected-resource"))
+	reply := p.Decide(metadata).Respond(&Response{Status: 200, Header: []Pair{
+		{"content-type", "application/json"}, {"cache-control", "max-age=31536000"}, {"no-vary-search", "params"},
+	}})
+	if vary := Get(reply.Header, "vary"); !strings.Contains(vary, "X-Portolan-Target") {
+		t.Errorf("vary: %s", vary)
+	}
+	if has(reply.Header, "no-vary-search") {
+		t.Error("a server may say that ?url= does not matter")
+	}
+}
+
+// TestExposedNamesAreBounded has a server expose all of its fields many times.
+func TestExposedNamesAreBounded(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})
+	var header []Pair
+	for i := range 1000 {
+		header = append(header, Pair{"x-" + strconv.Itoa(i), ""}, Pair{"access-control-expose-headers", "*,*,*,*,*"})
+	}
+	reply := p.Decide(message(server)).Respond(&Response{Status: 200, Header: header})
+	expose := Get(reply.Header, "access-control-expose-headers")
+	if !strings.Contains(expose, ", x-999") || len(expose) > 64<<10 {
+		t.Errorf("%d bytes", len(expose))
 	}
 }
 

@@ -36,7 +36,7 @@ func sendable(name string) bool {
 func returnable(name string) bool {
 	switch name {
 	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
-		"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error":
+		"service-worker-allowed", "no-vary-search", "nel", "report-to", "reporting-endpoints", "x-proxy-error":
 		return false
 	}
 	return !strings.HasPrefix(name, "x-portolan-") && !strings.HasPrefix(name, "access-control-")
@@ -82,12 +82,14 @@ func elsewhere(header []Pair) []Pair {
 	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return !safeElsewhere[h.Name] })
 }
 
-// cors returns the fields that let origin read an answer.
+// cors returns the fields that let origin read an answer. A browser's cache keeps the answers of two servers apart,
+// though both may have the proxy's URL.
 func cors(origin string) []Pair {
+	vary := Pair{"vary", "Origin, X-Portolan-Target"}
 	if origin == "" {
-		return []Pair{{"vary", "Origin"}}
+		return []Pair{vary}
 	}
-	return []Pair{{"access-control-allow-origin", origin}, {"vary", "Origin"}}
+	return []Pair{{"access-control-allow-origin", origin}, vary}
 }
 
 const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, " +
@@ -97,34 +99,38 @@ const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-A
 func pageHeader(header []Pair, origin string) []Pair {
 	out := append(make([]Pair, 0, len(header)+4), cors(origin)...)
 	hop := connectionFields(header)
-	expose := exposed
+	var expose strings.Builder
+	expose.WriteString(exposed)
+	all := false
 	for _, h := range header {
 		switch {
 		case isHopByHop(h.Name) || slices.Contains(hop, h.Name):
 		case h.Name == "access-control-expose-headers":
-			expose += exposes(h.Value, header)
+			all = exposes(&expose, h.Value) || all
 		case returnable(h.Name):
 			out = append(out, h)
 		}
 	}
-	return append(out, Pair{"access-control-expose-headers", expose})
+	if all {
+		for _, h := range header {
+			expose.WriteString(", " + h.Name)
+		}
+	}
+	return append(out, Pair{"access-control-expose-headers", expose.String()})
 }
 
-// exposes returns the names that a server exposes by itself. "*" becomes the names of
-// all its fields, because "*" does not work for requests with credentials.
-func exposes(list string, header []Pair) string {
-	var more strings.Builder
+// exposes adds the names that a server exposes by itself. all stands for "*", which becomes the names of all its
+// fields, once: it does not work for requests with credentials.
+func exposes(expose *strings.Builder, list string) (all bool) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if name == "*" {
-			for _, h := range header {
-				more.WriteString(", " + h.Name)
-			}
+			all = true
 		} else if isToken(name) {
-			more.WriteString(", " + name)
+			expose.WriteString(", " + name)
 		}
 	}
-	return more.String()
+	return all
 }
 
 // isToken reports whether s can be a field name (RFC 9110, 5.6.2).

@@ -93,6 +93,17 @@ type Ticket struct {
 	Expires time.Time
 }
 
+// CheckParties returns an error if no request can have this origin, or this host as [Ticket.Host].
+func CheckParties(origin, host string) error {
+	if _, ok := originOf(origin); !ok {
+		return errors.New("want an origin such as https://ide.example, without a path, a final slash or *")
+	}
+	if t, refused := parseTarget("https://" + host); refused != nil || t.authority() != lower(host) {
+		return errors.New("want a host such as mcp.example.com or mcp.example.com:8443, without https:// and :443")
+	}
+	return nil
+}
+
 // Sign returns the ticket's text, for the X-Portolan-Ticket header. key is one of
 // Config.TicketKeys.
 func (t Ticket) Sign(key string) string {

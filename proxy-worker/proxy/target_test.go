@@ -143,6 +143,15 @@ func TestPolicyWidens(t *testing.T) {
 	}
 }
 
+func TestPortsOfTheEnvironment(t *testing.T) {
+	for text, good := range map[string]bool{"443, 9443": true, "*": true, "0": false, "443,0": false, "65536": false, "x": false} {
+		cfg, err := Env(func(name string) string { return map[string]string{"ALLOWED_PORTS": text}[name] })
+		if (err == nil) != good {
+			t.Errorf("%s: %v, %v", text, cfg.Ports, err)
+		}
+	}
+}
+
 func FuzzTarget(f *testing.F) {
 	for _, row := range readAttacks(f).URLs {
 		f.Add(row.URL)
