@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import type { Activity, ApprovalRequest, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
+import type { Activity, ApprovalRequest, Channel, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
 import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -314,6 +314,25 @@ test('a function that is removed while its call begins is gone', async () => {
   } finally {
     await r.close()
   }
+})
+
+test('a served registry whose channel is gone says nothing more', async () => {
+  let isGone = false, late = 0
+  const channel: Channel = {
+    post() {
+      if (isGone) late++
+    },
+    onmessage: null,
+    close() {},
+  }
+  const end = serveRegistry(registry, channel)
+  channel.onmessage!({ id: 1, method: 'call', name: 'ship__wait', args: '{}' })
+  const waits = server.calls.filter((c) => c === 'wait').length
+  while (server.calls.filter((c) => c === 'wait').length === waits) await new Promise(setImmediate)
+  isGone = true
+  end()
+  await registry.call('ship__ask', {})
+  assert.equal(late, 0)
 })
 
 test('a connected page has the functions of the other page, and its own', async () => {
