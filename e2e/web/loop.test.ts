@@ -115,6 +115,10 @@ test('budgets end a loop as an event with what there is', async () => {
   assert.deepEqual([tokens.why, tokens.state.tokens, tokens.asked.length], ['tokens', 300, 3])
   const guessed = await play([() => `${++n}`], { done: () => false, tokens: 1000 })
   assert.equal(guessed.why, 'tokens')
+  for (const usage of [{}, { input: NaN }, { input: -5, output: 1 }]) {
+    const vague = await play([() => ({ text: `${++n}`, usage })], { done: () => false, tokens: 1000 })
+    assert.equal(vague.why, 'tokens', JSON.stringify(usage))
+  }
   const hang: Say = (_, signal) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   const seconds = await play([busy, hang], { seconds: 0.3 })

@@ -17,7 +17,7 @@ import { workerd } from './workerd.ts'
 const { createRegistry } = await import(`${root}dist/npm/index.js`) as {
   createRegistry(o: RegistryOptions): Promise<Registry>
 }
-const { nodeEndpoint, remoteRun } = await import(
+const { endpoint, nodeEndpoint, remoteRun } = await import(
   `${root}dist/npm/run-endpoint.js`
 ) as typeof import('../../web/run/endpoint/types.ts')
 
@@ -258,6 +258,35 @@ test('O9: a client that leaves ends the run, and the call on the server', async 
   ends.abort()
   await assert.rejects(response.text())
   await until(() => law.cancelled === 1)
+  await until(() => log.length === 1)
+  assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
+})
+
+test('O9: leaving the response ends the run, also where the signal of the request does not', async () => {
+  const log: EndpointLog[] = []
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const serve = endpoint({
+    enabled: true,
+    run: () => ({
+      registry,
+      roles,
+      model: (_, { signal }) => {
+        signal.addEventListener('abort', () => end())
+        ask()
+        return new Promise<string>(() => {})
+      },
+    }),
+    log: (line) => log.push(line),
+  })
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"x"}' }
+  const response = await serve(new Request('https://a.example/session/research', request))
+  const reader = response.body!.getReader()
+  await reader.read()
+  void reader.read()
+  await asked
+  await reader.cancel()
+  await ended
   await until(() => log.length === 1)
   assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
 })

@@ -75,6 +75,21 @@ test('a detached call is waited for, in another registry too, or cancelled', asy
   assert.equal((await handle.wait()).text, 'at once: snow')
 })
 
+test('a full storage keeps no task, and loses no handle and no result', async (t) => {
+  const server = await taskServer()
+  t.after(() => server.close())
+  const storage = mapStorage()
+  storage.set = () => {
+    throw new Error('full')
+  }
+  const r = await createRegistry({ storage, servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  const task = await r.call('s__research_optional', { topic: 'tides' }, { detach: true })
+  assert.equal((await task.wait()).text, 'about tides')
+  assert.deepEqual(await r.tasks(), [])
+})
+
 test("server-everything's task is waited for, and gone with its session", async (t) => {
   const open = async () => {
     const r = await createRegistry({ storage: 'memory', servers: { s: { url: everything } } })

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import type { Activity, ApprovalRequest, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
+import type { Activity, ApprovalRequest, Channel, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
 import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -175,6 +175,20 @@ test('a view asks before its calls', async () => {
   })
 })
 
+test('resources are read as calls are: asked about, counted and ended', async () => {
+  const read = (view: Pick<Registry, 'dispatch'>) =>
+    view.dispatch('portolan_read_resource', { server: 'demo', uri: 'demo://harbour' })
+  const asked: string[] = []
+  const view = registry.view({
+    approve: ({ server, name }) => asked.push(`${server} ${name}`) === 1,
+    limits: { calls: 2 },
+  })
+  assert.match(await read(view), /harbour/)
+  await assert.rejects(read(view), code('denied'))
+  assert.deepEqual([asked, view.usage.calls], [Array(2).fill('demo portolan_read_resource'), 2])
+  await assert.rejects(read(view), code('budget_exceeded'))
+})
+
 test('extra tools belong to their view, under their own names', async () => {
   const view = registry.view({ servers: ['ship'], budgetTokens: 0, extra: [{ ...echo, name: 'plan' }] })
   assert.deepEqual(names(view), [], 'a budget holds for them too')
@@ -285,6 +299,40 @@ test('functions of the page have their own server, which can be off, and names t
   await assert.rejects(r.addTools('page', [{ ...echo, description: 'x'.repeat(300_000) }]), code('invalid_config'))
   assert.deepEqual(names(r).filter((n) => n.startsWith('page')), ['page__echo', 'page__second'])
   await r.close()
+})
+
+test('a function that is removed while its call begins is gone', async () => {
+  const r = await createRegistry({ storage: 'memory', validateResults: 'off' })
+  try {
+    for (let turns = 0; turns < 12; turns++) {
+      await r.addTools('page', [echo])
+      const call = r.call('page__echo', { text: 'hi' }).then((result) => result.text, (e: { code?: string }) => e.code)
+      for (let i = 0; i < turns; i++) await undefined
+      await r.removeServer('page')
+      assert.match(String(await call), /^(heard hi|server_removed|unknown_tool)$/)
+    }
+  } finally {
+    await r.close()
+  }
+})
+
+test('a served registry whose channel is gone says nothing more', async () => {
+  let isGone = false, late = 0
+  const channel: Channel = {
+    post() {
+      if (isGone) late++
+    },
+    onmessage: null,
+    close() {},
+  }
+  const end = serveRegistry(registry, channel)
+  channel.onmessage!({ id: 1, method: 'call', name: 'ship__wait', args: '{}' })
+  const waits = server.calls.filter((c) => c === 'wait').length
+  while (server.calls.filter((c) => c === 'wait').length === waits) await new Promise(setImmediate)
+  isGone = true
+  end()
+  await registry.call('ship__ask', {})
+  assert.equal(late, 0)
 })
 
 test('a connected page has the functions of the other page, and its own', async () => {

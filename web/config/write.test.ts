@@ -71,6 +71,18 @@ test('what is written is read back, and holds no header value', () => {
   }
 })
 
+test('headers of an earlier visit, whose values are not here, are written too', () => {
+  const config = { url: 'https://a.example/mcp', missingHeaders: ['Authorization'] }
+  for (const dialect of ['mcpServers', 'vscode'] as const) {
+    const [entry] = readConfig(writeConfig({ a: config }, dialect)).entries
+    assert.deepEqual(Object.keys(entry!.config!.headers ?? {}), ['Authorization'])
+  }
+  const code = asTypeScript({ name: 'a__t', server: 'a' }, '{}', config)
+  assert.match(code, /headers: \{ "Authorization": secrets\.A_AUTHORIZATION \}/)
+  assert.doesNotMatch(code, /missingHeaders/)
+  assert.match(asCurl('a', config, 't', '{}')!, /-H 'Authorization: '"\$A_AUTHORIZATION"/)
+})
+
 test('a secret in a url becomes an input', () => {
   for (const dialect of ['mcpServers', 'vscode'] as const) {
     const text = writeConfig({ a: { url: 'https://a.example.com/mcp?api_key=abc&x=1' } }, dialect)

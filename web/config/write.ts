@@ -31,12 +31,12 @@ export function writeConfig(
       })
       return vscode ? '${input:' + id + '}' : '${' + id + '}'
     }
-    const { url, headers, transport, enabled, proxy, timeoutMs, tools } = config
+    const { url, transport, enabled, proxy, timeoutMs, tools } = config
     const o: Obj = {
       type: transport === 'sse' ? 'sse' : transport === 'streamable-http' && !vscode ? 'streamable-http' : 'http',
     }
     o.url = withoutSecrets(url, (parameter) => ask(parameter, true))
-    const names = Object.keys(headers ?? {})
+    const names = headerNames(config)
     if (names.length) o.headers = Object.fromEntries(names.map((header) => [header, ask(header, isSecretName(header))]))
     if (enabled === false) o.disabled = true
     if (proxy !== undefined && proxy !== false) o.proxy = proxy
@@ -49,11 +49,18 @@ export function writeConfig(
     '\n'
 }
 
+/** The headers of a server, also those whose values this visit does not have. */
+const headerNames = ({ headers, missingHeaders = [] }: RedactedConfig) => [
+  ...Object.keys(headers ?? {}),
+  ...missingHeaders,
+]
+
 /** A call as code for `portolan`; secrets are members of an object that the reader declares. `args` is JSON text. */
 export function asTypeScript(tool: { name: string; server: string }, args: string, config: RedactedConfig): string {
   const variable = variables()
   const q = (s: string) => JSON.stringify(s).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
-  const { headers, url, ...rest } = config
+  const { headers: _, missingHeaders: __, url, ...rest } = config
+  const names = headerNames(config)
   let secret = false
   const ask = (name: string) => {
     secret = true
@@ -63,9 +70,7 @@ export function asTypeScript(tool: { name: string; server: string }, args: strin
     .flatMap((part, i) => (i % 2 ? `encodeURIComponent(${part})` : part ? q(part) : [])).join(' + ')
   const lines = [
     `url: ${address}`,
-    ...Object.keys(headers ?? {}).length
-      ? [`headers: { ${Object.keys(headers!).map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`]
-      : [],
+    ...names.length ? [`headers: { ${names.map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`] : [],
     ...Object.entries(rest).filter(([, v]) => v !== undefined).map(([k, v]) => `${k}: ${JSON.stringify(v)}`),
   ]
   // As text where an object literal would mean something else.
@@ -105,7 +110,7 @@ export function asCurl(server: string, config: RedactedConfig, tool: string, arg
     part,
     i,
   ) => (i % 2 ? `"$${part}"` : part && quote(part))).join('')
-  const headers = Object.keys(config.headers ?? {}).map((h) => ` \\\n  -H ${quote(h + ': ')}"$${ask(h)}"`).join('')
+  const headers = headerNames(config).map((h) => ` \\\n  -H ${quote(h + ': ')}"$${ask(h)}"`).join('')
   const message = (method: string, params: string, id?: number) =>
     quote(`{"jsonrpc":"2.0",${id ? `"id":${id},` : ''}"method":"${method}"${params && `,"params":${params}`}}`)
   const check = needed.map((v) => `: "\${${v}:?}"\n`).join('')

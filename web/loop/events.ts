@@ -5,34 +5,35 @@ export type Put<Event> = (event: Event, replaces?: (waiting: Event) => boolean) 
  * The events of some work, for one reader. The work begins with the first `next()`, and gets a signal that ends with
  * the reader.
  */
-export async function* eventsOf<Event>(
+export function eventsOf<Event>(
   work: (put: Put<Event>, signal: AbortSignal) => Promise<void>,
 ): AsyncGenerator<Event, void, undefined> {
   const ends = new AbortController()
-  let waiting: Event[] = []
+  const waiting: Event[] = []
   let wake = () => {}
   let over = false
-  const working = work((event, replaces) => {
-    const last = waiting.at(-1)
-    if (last && replaces?.(last)) waiting.pop()
-    waiting.push(event)
-    wake()
-  }, ends.signal).finally(() => {
-    over = true
-    wake()
-  })
-  working.catch(() => {}) // awaited below
-  try {
-    for (;;) {
-      const ready = waiting
-      waiting = []
-      yield* ready
-      if (waiting.length) continue
-      if (over) break
-      await new Promise<void>((resolve) => (wake = resolve))
+  const events = async function*() {
+    const working = work((event, replaces) => {
+      const last = waiting.at(-1)
+      if (last && replaces?.(last)) waiting.pop()
+      waiting.push(event)
+      wake()
+    }, ends.signal).finally(() => {
+      over = true
+      wake()
+    })
+    working.catch(() => {}) // awaited below
+    while (waiting.length || !over) {
+      if (!waiting.length) await new Promise<void>((resolve) => (wake = resolve))
+      yield* waiting.splice(0)
     }
     await working
-  } finally {
+  }()
+  const end = events.return.bind(events)
+  // A reader may leave while it waits for an event.
+  events.return = (value) => {
     ends.abort()
+    return end(value)
   }
+  return events
 }

@@ -108,9 +108,8 @@ class Running {
     const asked = this.#messages.slice()
     const said = await this.#race(model(asked, { tools, signal: this.#signal }))
     const { text = '', calls = [], usage, raw } = typeof said === 'string' ? { text: said } as types.ModelAnswer : said
-    this.#tokens += usage
-      ? (usage.input ?? 0) + (usage.output ?? 0)
-      : Math.ceil(JSON.stringify([asked.map(shown), tools, text, calls]).length / 4)
+    const spent = Number(usage?.input ?? 0) + Number(usage?.output ?? 0)
+    this.#tokens += spent > 0 ? spent : Math.ceil(JSON.stringify([asked.map(shown), tools, text, calls]).length / 4)
     this.#messages.push({
       role: 'assistant',
       content: text,

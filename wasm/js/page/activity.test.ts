@@ -27,3 +27,11 @@ test('a connection that fails in its first state is reported', () => {
     [2, 'end', 'error', 'no answer, 2'],
   ])
 })
+
+test('only observers of logs hear of them', () => {
+  const seen: string[] = []
+  const listener = (name: string) => () => void seen.push(name)
+  const activities = new Activities(new Map([[listener('calls'), {}], [listener('logs'), { logs: true }]]), () => [])
+  activities.log({ server: 's', at: 1, level: 'info', text: 'a message' })
+  assert.deepEqual(seen, ['logs'])
+})

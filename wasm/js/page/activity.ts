@@ -181,8 +181,8 @@ export class Activities {
   /** Calls the listeners. An exception of one becomes an uncaught error of the page. */
   #tell(a: Activity): void {
     const { args: _, answer: __, ...bare } = a
-    for (const [listener, { contents, exchanges }] of [...this.#listeners]) {
-      if (a.kind === 'exchange' && !exchanges) continue
+    for (const [listener, { contents, exchanges, logs }] of [...this.#listeners]) {
+      if (a.kind === 'exchange' && !exchanges || a.kind === 'log' && !logs) continue
       try {
         listener(contents ? a : bare)
       } catch (e) {

@@ -281,14 +281,14 @@ class PageOwner implements Owner {
     )
   }
 
-  tasks(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]> {
+  async tasks(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]> {
     const read = async () => await this.#store.read<types.TaskInfo[]>(tasksShape) ?? []
-    if (!change) return read()
-    return this.#locked(async () => {
-      const now = change(await read())
-      await this.#store.storage.set(tasksShape.key, JSON.stringify(now))
-      return now
-    })
+    // A storage that is full keeps no task, and the task goes on.
+    if (change)
+      await this.#locked(async () => {
+        await this.#store.storage.set(tasksShape.key, JSON.stringify(change(await read())))
+      }).catch(ignore)
+    return read()
   }
 
   /** Settles once the storage has all approvals so far. */

@@ -89,6 +89,7 @@ export class LocalSet {
     await runner.check(tool, args)
     if (caller?.aborted) throw aborted(caller)
     const { server, tool: name } = tool
+    const called = this.#tools.get(name) ?? removed(server)
     const began = performance.now()
     const removal = new AbortController(), end = new AbortController()
     const time = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1))
@@ -99,17 +100,13 @@ export class LocalSet {
       const progress = (p: types.ToolProgress) => {
         if (!signal.aborted) onProgress?.(p)
       }
-      const run = async () => this.#tools.get(name)!.run(JSON.parse(args), { signal, onProgress: progress })
+      const run = async () => called.run(JSON.parse(args), { signal, onProgress: progress })
       value = await within(signal, run())
     } catch (e) {
       if (caller?.aborted) throw aborted(caller)
       if (time.aborted)
         throw new RegistryError(timeoutError.code, `no answer came in ${timeoutMs} ms`, { ...timeoutError, server })
-      if (removal.signal.aborted)
-        throw new RegistryError(serverRemovedError.code, `the tools of ${server} were removed`, {
-          ...serverRemovedError,
-          server,
-        })
+      if (removal.signal.aborted) removed(server)
       isError = true
       value = messageOf(e)
     } finally {
@@ -200,7 +197,7 @@ export class LocalServers {
         server: tool.server,
         hint: 'Call it without detach.',
       })
-    return this.#sets.get(tool.server)!.run(tool, args, options, runner)
+    return (this.#sets.get(tool.server) ?? removed(tool.server)).run(tool, args, options, runner)
   }
 
   /** Removes all. */
@@ -223,6 +220,13 @@ export function extraTools(tools: readonly types.LocalTool[]): LocalSet {
       })
   set.add(tools)
   return set
+}
+
+function removed(server: string): never {
+  throw new RegistryError(serverRemovedError.code, `the tools of ${server} were removed`, {
+    ...serverRemovedError,
+    server,
+  })
 }
 
 function messageOf(e: unknown): string {

@@ -49,7 +49,7 @@ export class Results {
       : yield* this.#textOf(result, maxBytes, answer, 'message' in a && a.ordinary, scanner)
     return {
       text,
-      content: Array.isArray(result.content) ? result.content : [],
+      content: Array.isArray(result.content) ? result.content.filter(isObject) as ContentBlock[] : [],
       isError,
       server,
       tool,

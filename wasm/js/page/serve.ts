@@ -15,7 +15,7 @@ type Registry = Omit<types.Registry, 'getTools' | 'toolsFor'>
 export function serve(registry: Registry, channel: types.Channel): () => void {
   const running = new Map<number, AbortController>()
   let known: types.Snapshot | undefined
-  const post = (m: ToPage) => channel.post(m)
+  let post = (m: ToPage) => channel.post(m)
 
   const update = () => {
     const now = registry.getSnapshot()
@@ -65,6 +65,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
   }
   return () => {
     stop()
+    post = () => {} // the channel may be gone
     channel.onmessage = null
     for (const ends of running.values()) ends.abort()
   }

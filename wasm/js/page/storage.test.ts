@@ -180,5 +180,35 @@ test('a storage that throws is none', async () => {
   })
   await store.load({ a: { url: 'https://a.example/mcp' } })
   assert.deepEqual([[...store.servers.keys()], store.warnings], [['a'], []])
+  assert.deepEqual([await store.hints(), await store.storage.get('portolan.pins')], [undefined, undefined])
   assert.deepEqual(storageFor('memory').get('x'), undefined)
+})
+
+test('what could not be read is not replaced', async () => {
+  const texts = all(), kept = new Map(Object.entries(texts))
+  let isBusy = false
+  const store = new ConfigStore({
+    get(key) {
+      if (isBusy) throw new Error('busy')
+      return kept.get(key) as string
+    },
+    set: (key, text) => void kept.set(key, text),
+    remove: (key) => void kept.delete(key),
+  })
+  await store.load({})
+  const trust = new Trust(store, {}, { turn: (work) => work(), take() {}, changed() {} })
+  const save = async () => {
+    store.save('a')
+    await store.saved
+    const pins = { key: 'https://c.example/mcp', pins: 'echo\tp\n', fresh: ['echo'] }
+    trust.save({ event: 'pins', server: 'c', byUser: true, ...pins })
+    await trust.saved
+  }
+  isBusy = true
+  await save()
+  assert.deepEqual(Object.fromEntries(kept), texts)
+  isBusy = false
+  await save()
+  assert.deepEqual(Object.keys(JSON.parse(kept.get('portolan.servers') as string).servers), ['a', 'b'])
+  assert.equal(Object.keys(JSON.parse(kept.get('portolan.pins') as string)).length, 3)
 })

@@ -34,6 +34,27 @@ const adapt = (s: StorageLike): StorageAdapter => ({
   remove: (k) => s.removeItem(k),
 })
 
+/** The storage, without its faults: what cannot be read is nothing, and it is not replaced until it was read. */
+function careful(under: StorageAdapter): StorageAdapter {
+  const unread = new Set<string>()
+  return {
+    async get(key) {
+      try {
+        const text = await under.get(key)
+        unread.delete(key)
+        return text
+      } catch {
+        unread.add(key) // it is forbidden, or busy
+        return undefined
+      }
+    },
+    async set(key, value) {
+      if (!unread.has(key)) await under.set(key, value)
+    },
+    remove: (key) => under.remove(key),
+  }
+}
+
 const hintsKey = 'portolan.hints'
 
 const isText = (value: unknown) => typeof value === 'string'
@@ -93,7 +114,7 @@ export class ConfigStore {
     turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
     repair: () => Promise<typeof import('./repair.ts')> = () => import('./repair.ts'),
   ) {
-    this.storage = storage
+    this.storage = careful(storage)
     this.#repair = repair
     this.#openSecrets = openSecrets
     this.#remembers = remembers
@@ -191,10 +212,7 @@ export class ConfigStore {
 
   /** Reads stored entries. Damaged ones are dropped, with a warning. Undefined if nothing is stored. */
   async read<T extends object>(shape: Shape): Promise<T | undefined> {
-    let text: unknown
-    try {
-      text = await this.storage.get(shape.key)
-    } catch { /* it is forbidden, and keeps nothing */ }
+    const text: unknown = await this.storage.get(shape.key)
     if (text == null || text === '') return undefined
     try {
       const value: unknown = JSON.parse(text as string)

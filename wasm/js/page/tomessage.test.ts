@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ContentBlock, MessageFormat, MessageOptions, Snapshot, ToolResult } from '../shared/types.ts'
+import { Results } from './results.ts'
 import { messageFor } from './tomessage.ts'
 
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
@@ -75,6 +76,14 @@ test('structured content is the text where no block is', async () => {
 
 test('hidden characters and halves of characters are no text', async () => {
   assert.deepEqual(await pieces(result([text('a\u200b\ud800b'), image(png)])), ['a\ufffdb', `image/png ${png}`])
+})
+
+test('what is no block of a result is left out', async () => {
+  const value = { content: [null, 5, 'x', [null], text('one'), image(png)] }
+  const answer = { server: 's', tool: 't', isError: false, durationMs: 1, value }
+  const taken = await new Results().take(answer, 0, '')
+  assert.deepEqual(taken.content, value.content.slice(4))
+  assert.deepEqual(await pieces(taken), ['one', `image/png ${png}`])
 })
 
 test('an error is text, and so is what a model does not take', async () => {

@@ -127,11 +127,15 @@ export class View extends ModelTools implements types.View {
     this.#checkOpen()
     if (options.app !== undefined)
       throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
-    const tool = this.named(name)
+    let tool = this.named(name)
     if (!tool && !isOwn(name)) throw this.#notOffered(name)
     const text = argumentText(args)
     if (name === searchTool || name === callTool) return this.answer(name, text, options)
-    if (resourceTools.includes(name as never)) this.#checkServer(JSON.parse(text))
+    if (resourceTools.includes(name as never)) {
+      const { server = '' } = this.#checkServer(JSON.parse(text))
+      // A reading is asked about and counted as a call is.
+      if (name === resourceTools[1]) tool = { name, server, tool: name, definition: { name, inputSchema: {} } }
+    }
     if (!tool) return this.#parent.call(name, args, options)
     const { calls = Infinity, seconds = Infinity } = this.#options.limits ?? {}
     this.#began ??= performance.now()
@@ -190,9 +194,9 @@ export class View extends ModelTools implements types.View {
   }
 
   /** Resources are there of the servers whose tools the view may have. */
-  #checkServer({ server }: { server?: string }): void {
+  #checkServer(asked: { server?: string }): { server?: string } {
     const { servers } = this.#options
-    if (!servers || servers.includes(server!)) return
+    if (!servers || servers.includes(asked.server!)) return asked
     throw new RegistryError('not_offered', `Resources are there of these servers: ${servers.join(', ')}. Name one.`, {
       hint: 'The view is of these servers only.',
     })

@@ -110,21 +110,23 @@ export function handler(options: types.EndpointOptions) {
 }
 
 /** The run with a callback at its end. It gets the last event, or undefined if the client left before. */
-const watched = (run: Run, ended: (last: RunEvent | undefined) => void): Run => ({
-  metrics: run.metrics,
-  reply: (text) => run.reply(text),
-  async *[Symbol.asyncIterator]() {
-    let last: RunEvent | undefined
-    try {
-      for await (const event of run) {
-        if (event.type !== 'progress' && event.type !== 'results_preview') last = event
-        yield event
-      }
-    } finally {
+function watched(run: Run, ended: (last: RunEvent | undefined) => void): Run {
+  const events = run[Symbol.asyncIterator]()
+  let last: RunEvent | undefined
+  const watching: AsyncIterator<RunEvent> = {
+    async next() {
+      const step = await events.next()
+      if (!step.done && !/^(progress|results_preview)$/.test(step.value.type)) last = step.value
+      return step
+    },
+    async return() {
+      const step = await events.return!()
       ended(last)
-    }
-  },
-})
+      return step
+    },
+  }
+  return { metrics: run.metrics, reply: (text) => run.reply(text), [Symbol.asyncIterator]: () => watching }
+}
 
 /** The variables of the process; empty where there is none. */
 const environment = (): object => (globalThis as { process?: { env?: object } }).process?.env ?? {}
