@@ -166,3 +166,28 @@ func TestCallsThatEndInTheQueueAreNotSent(t *testing.T) {
 		}
 	})
 }
+
+func TestQueueAfterMoreConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 1}}, map[string]*harbour{"a": &p.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, wait := load(r, "a", 9, nil)
+		cfg, _ := r.Config("a")
+		cfg.Concurrency = 4
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range wait() {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if _, highest := p.sent(); time.Since(began) != 3*time.Second || highest != 4 {
+			t.Errorf("9 calls took %v, with %d at once", time.Since(began), highest)
+		}
+	})
+}
