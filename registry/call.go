@@ -249,8 +249,11 @@ func (p *Pending) begin() error {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	switch {
+	case r.closed:
 		return ErrClosed
+	case p.over:
+		return nil // attempt sends nothing
 	}
 	s := p.s
 	p.started = r.opts.Clock()

@@ -191,3 +191,34 @@ func TestQueueAfterMoreConcurrency(t *testing.T) {
 		}
 	})
 }
+
+// A call whose caller leaves at the moment it is sent is forgotten.
+func TestCallThatEndsAsItsTurnComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 1}}, map[string]*harbour{"a": &p.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		turn, left := make(chan bool), make(chan bool)
+		pending, wait := load(r, "a", 2, func(i int, call *registry.Call) {
+			call.ID = i + 1
+			call.OnQueue = func(waits bool) {
+				if !waits {
+					turn <- true
+					<-left
+				}
+			}
+		})
+		<-turn
+		pending[1].Stop(context.Canceled)
+		left <- true
+		if errs := wait(); errs[0] != nil || !errors.Is(errs[1], context.Canceled) {
+			t.Errorf("%v", errs)
+		}
+		r.CancelCalls(func(id int) bool { t.Errorf("call %d is kept", id); return false })
+		if sent, _ := p.sent(); len(sent) != 1 {
+			t.Errorf("sent %v", sent)
+		}
+	})
+}
