@@ -355,8 +355,11 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	if g != nil {
-		next := *g // keeps the registration
+		next := *g // keeps the registration, unless it is invalid
 		next.access, next.refresh, next.expires = "", "", ""
+		if isLost(err) && s.auth().ClientID == "" {
+			next.client = ""
+		}
 		s.keep(ctx, &next)
 	}
 	return s.need(m.host, "at "+m.host)

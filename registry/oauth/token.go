@@ -290,3 +290,9 @@ func isRefused(err error) bool {
 	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" &&
 		refused.code != "server_error"
 }
+
+// isLost reports whether the authorization server does not know the client.
+func isLost(err error) bool {
+	var refused *oauthError
+	return errors.As(err, &refused) && refused.code == "invalid_client"
+}

@@ -25,6 +25,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 	for name, test := range map[string]func(*testing.T, SignInDial){
 		"SignIn":         testSignIn,
 		"Refresh":        testRefresh,
+		"LostClient":     testLostClient,
 		"ExpiryMidCall":  testExpiryMidCall,
 		"StepUp":         testStepUp,
 		"WrongIssuer":    testWrongIssuer,
@@ -183,6 +184,26 @@ func testRefresh(t *testing.T, dial SignInDial) {
 	d.want("call", d.echo(), nil)
 	d.count("authorize", 2)
 	d.count("register", 1)
+}
+
+// An authorization server that has forgotten the client says so when a token is renewed. The
+// next sign-in registers again.
+func testLostClient(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	d.auth.mu.Lock()
+	d.auth.Refuse = func(form url.Values) string {
+		if form.Get("client_id") == "client1" {
+			return "invalid_client"
+		}
+		return ""
+	}
+	d.auth.mu.Unlock()
+	d.auth.Expire(false)
+	d.want("call", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+	d.count("register", 2)
 }
 
 // A token that is about to expire is renewed before it is refused.
