@@ -322,7 +322,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	switch {
 	case now.failed != nil:
 		return now.failed
-	case now.needed && !s.isSilent():
+	case now.needed && !s.isSilent() && (g == nil || g.refresh == ""):
 		return s.need(now.host, "at "+now.host)
 	}
 	m, err := s.discover(ctx)
@@ -330,7 +330,8 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	same := g != nil && g.issuer == m.issuer
-	if same && g.refresh != "" && joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "") {
+	// Only a person can add rights to the other flows. Until then the sign-in goes on without them.
+	if same && g.refresh != "" && (!s.isSilent() || joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "")) {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.

@@ -243,6 +243,15 @@ func testStepUp(t *testing.T, dial SignInDial) {
 			t.Errorf("asked for %q", scope)
 		}
 	})
+	t.Run("by nobody", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, need, registry.ServerConfig{})
+		d.signedIn()
+		d.want("call", d.echo(), registry.ErrSignInNeeded)
+		d.auth.Expire(false)
+		d.want("list", d.Discover(d.ctx), nil) // needs no further rights
+		d.want("call", d.echo(), registry.ErrSignInNeeded)
+		d.count("refresh_token", 1)
+	})
 	t.Run("never enough", func(t *testing.T) {
 		d := newDesk(t, dial, &AuthServer{}, func(*http.Request) string { return "impossible" }, registry.ServerConfig{})
 		d.auth.Answer = nil
