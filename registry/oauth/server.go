@@ -262,7 +262,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 		s.wanted = joinScopes(g.asked, said.scope)
 		s.mu.Unlock()
 		if !s.isSilent() {
-			return false, s.need(g.host, "it wants more rights: "+said.scope)
+			return false, s.need(g.host, "it wants more rights: "+s.Redact(joinScopes(said.scope, "")))
 		}
 	case s.c.opts.RedirectURL == "" && !s.isSilent():
 		return false, nil

@@ -193,6 +193,9 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		}
 		nonce = res.Nonce
 	}
+	if res.Status != 200 || textOf(res.Body, "access_token") == "" { // words that are shown
+		res.Body = []byte(text.Redact(s.Redact(string(res.Body)), g.secret))
+	}
 	return g.take(res, s.c.now())
 }
 

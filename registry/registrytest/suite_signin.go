@@ -252,6 +252,20 @@ func testStepUp(t *testing.T, dial SignInDial) {
 		d.want("call", d.echo(), registry.ErrSignInNeeded)
 		d.count("refresh_token", 1)
 	})
+	t.Run("with the token for a scope", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, func(req *http.Request) string {
+			if need(req) == "" {
+				return ""
+			}
+			return strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+		}, registry.ServerConfig{})
+		d.signedIn()
+		err := d.echo()
+		d.want("call", err, registry.ErrSignInNeeded)
+		if strings.Contains(err.Error(), "access-token") {
+			t.Errorf("the error holds the token: %v", err)
+		}
+	})
 	t.Run("never enough", func(t *testing.T) {
 		d := newDesk(t, dial, &AuthServer{}, func(*http.Request) string { return "impossible" }, registry.ServerConfig{})
 		d.auth.Answer = nil
