@@ -114,6 +114,7 @@ func TestCall(t *testing.T) {
 		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
+		{"a port only", []string{"http://:8080/mcp", "echo"}, 2, "", "url has no host"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)
