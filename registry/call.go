@@ -107,7 +107,7 @@ func (p *Pending) takePlace() {
 	p.r.running++
 }
 
-// leavePlace gives the call's place to the first that waits for one.
+// leavePlace gives the call's place to those that wait for one.
 func (p *Pending) leavePlace() {
 	r := p.r
 	r.mu.Lock()
@@ -118,27 +118,32 @@ func (p *Pending) leavePlace() {
 	p.placed = false
 	p.s.running--
 	r.running--
-	var next *Pending
-	for i, q := range r.queue {
-		if r.hasPlace(q.s) {
-			next = q
-			r.queue = slices.Delete(r.queue, i, i+1)
-			next.takePlace()
-			break
-		}
-	}
 	r.mu.Unlock()
-	if next == nil {
-		return
+	r.advance()
+}
+
+// advance sends the calls that have waited and now have a place, the first ones first.
+func (r *Registry) advance() {
+	for {
+		r.mu.Lock()
+		i := slices.IndexFunc(r.queue, func(q *Pending) bool { return r.hasPlace(q.s) })
+		if i < 0 {
+			r.mu.Unlock()
+			return
+		}
+		next := r.queue[i]
+		r.queue = slices.Delete(r.queue, i, i+1)
+		next.takePlace()
+		r.mu.Unlock()
+		if next.call.OnQueue != nil {
+			next.call.OnQueue(false)
+		}
+		if err := next.begin(); err != nil {
+			next.finish(nil, err, true)
+			continue
+		}
+		next.attempt()
 	}
-	if next.call.OnQueue != nil {
-		next.call.OnQueue(false)
-	}
-	if err := next.begin(); err != nil {
-		next.finish(nil, err, true)
-		return
-	}
-	next.attempt()
 }
 
 // Stop ends the call, on the server as well, with cause as its error. It does
@@ -244,8 +249,11 @@ func (p *Pending) begin() error {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	switch {
+	case r.closed:
 		return ErrClosed
+	case p.over:
+		return nil // attempt sends nothing
 	}
 	s := p.s
 	p.started = r.opts.Clock()

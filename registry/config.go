@@ -237,7 +237,7 @@ func checkURL(url string) error {
 	host, _, _ := strings.Cut(rest, "/")
 	host, _, _ = strings.Cut(host, "?")
 	host, _, _ = strings.Cut(host, "#")
-	if host == "" {
+	if host == "" || host[0] == ':' {
 		return Because(ErrInvalidConfig, "url has no host")
 	}
 	if strings.Contains(host, "@") {

@@ -105,6 +105,9 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 		return struct{}{}, r.connectAndList(ctx, s)
 	}, func(f *flight[struct{}]) {
 		if s.refreshing != mine {
+			if f.err != nil {
+				f.err = s.dropCause
+			}
 			return
 		}
 		s.refreshing = nil

@@ -211,8 +211,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int)
 	l := offerList{of: c}
 	o, err := offerer(ctx, c, k.capability)
 	if errors.Is(err, ErrUnsupported) {
-		r.keepOffers(s, kind, l)
-		return nil
+		return r.keepOffers(s, kind, l)
 	}
 	if err != nil {
 		return err
@@ -254,7 +253,9 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int)
 		cursors[cursor] = true
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), cursor), '}')
 	}
-	r.keepOffers(s, kind, l)
+	if err := r.keepOffers(s, kind, l); err != nil {
+		return err
+	}
 	if has, err := o.Capabilities(ctx); err == nil && has.Has(k.capability, "listChanged") {
 		r.followLists(s, kind == promptList)
 	}
@@ -333,12 +334,13 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 	l.offers = append(l.offers, offer)
 }
 
-// keepOffers replaces a list of the server.
-func (r *Registry) keepOffers(s *server, kind int, l offerList) {
+// keepOffers replaces a list of the server. If the session ended meanwhile, the next one
+// has to list again.
+func (r *Registry) keepOffers(s *server, kind int, l offerList) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.conn != l.of {
-		return
+		return ErrSessionExpired
 	}
 	for i, words := range l.warnings {
 		l.warnings[i] = r.shown(s, words)
@@ -352,6 +354,7 @@ func (r *Registry) keepOffers(s *server, kind int, l offerList) {
 		r.reviewPrompts(s)
 	}
 	r.changed(Event{Server: s.name})
+	return nil
 }
 
 // forgetOffers drops the lists of a server that match, or all. The caller holds r.mu.

@@ -381,3 +381,19 @@ func TestSubscribeResource(t *testing.T) {
 		}
 	})
 }
+
+// A list that arrives after its session has ended is asked for again.
+func TestOffersOfAnEndedSession(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(context.Context, registry.Request) (string, error) {
+		if l.count("resources/list") == 1 {
+			l.say(registry.Notice{Err: registry.ErrSessionExpired})
+		}
+		return `{"resources":[{"uri":"a:1","name":"a"}]}`, nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if offers, err := r.Resources(t.Context()); err != nil || len(offers) != 1 {
+			t.Errorf("%v, %v", offers, err)
+		}
+	})
+}

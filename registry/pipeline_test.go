@@ -933,3 +933,36 @@ func TestAForgottenCursorRestartsTheList(t *testing.T) {
 		}
 	})
 }
+
+func TestDiscoverSaysThatTheServerWasChanged(t *testing.T) {
+	for _, during := range []string{"connect", "list"} {
+		t.Run(during, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &harbour{}
+				wait := func(ctx context.Context) error {
+					select {
+					case <-time.After(time.Second):
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+				if during == "connect" {
+					h.connect = wait
+				} else {
+					h.list = func(ctx context.Context, _ *string) (*registry.ToolPage, error) { return h.page("echo"), wait(ctx) }
+				}
+				r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+				time.AfterFunc(time.Second/2, func() {
+					if err := r.Remove("s"); err != nil {
+						t.Error(err)
+					}
+				})
+				if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrServerRemoved) {
+					t.Errorf("%v", err)
+				}
+				_ = r.Close()
+			})
+		})
+	}
+}

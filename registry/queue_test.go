@@ -166,3 +166,59 @@ func TestCallsThatEndInTheQueueAreNotSent(t *testing.T) {
 		}
 	})
 }
+
+func TestQueueAfterMoreConcurrency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 1}}, map[string]*harbour{"a": &p.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, wait := load(r, "a", 9, nil)
+		cfg, _ := r.Config("a")
+		cfg.Concurrency = 4
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range wait() {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if _, highest := p.sent(); time.Since(began) != 3*time.Second || highest != 4 {
+			t.Errorf("9 calls took %v, with %d at once", time.Since(began), highest)
+		}
+	})
+}
+
+// A call whose caller leaves at the moment it is sent is forgotten.
+func TestCallThatEndsAsItsTurnComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 1}}, map[string]*harbour{"a": &p.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		turn, left := make(chan bool), make(chan bool)
+		pending, wait := load(r, "a", 2, func(i int, call *registry.Call) {
+			call.ID = i + 1
+			call.OnQueue = func(waits bool) {
+				if !waits {
+					turn <- true
+					<-left
+				}
+			}
+		})
+		<-turn
+		pending[1].Stop(context.Canceled)
+		left <- true
+		if errs := wait(); errs[0] != nil || !errors.Is(errs[1], context.Canceled) {
+			t.Errorf("%v", errs)
+		}
+		r.CancelCalls(func(id int) bool { t.Errorf("call %d is kept", id); return false })
+		if sent, _ := p.sent(); len(sent) != 1 {
+			t.Errorf("sent %v", sent)
+		}
+	})
+}

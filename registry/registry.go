@@ -186,6 +186,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 	if err := cfg.Check(); err != nil {
 		return &ServerError{name, "update", err}
 	}
+	defer r.advance() // more calls of the server may run now
 	return r.change(func() error {
 		s := r.servers[name]
 		if s == nil {

@@ -47,7 +47,7 @@ func (p *Pending) listAgain(mismatch error) bool {
 			err = mismatch // the user has approved a call of another definition
 		}
 		if err != nil {
-			p.finish(nil, err, false)
+			p.finish(nil, err, true) // the server did answer
 			return
 		}
 		p.attempt()

@@ -134,3 +134,26 @@ func TestHeaderMismatchListsAgain(t *testing.T) {
 		}, blocks, startsLater)
 	}
 }
+
+// A tool that the second list has changed is held, which is no failure of the server.
+func TestHeaderMismatchOfAChangedTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := steady(&registry.RPCError{Code: -32020, Message: "header mismatch"})
+		description := "first"
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			def := registry.Raw(`{"name":"echo","description":"` + description + `","inputSchema":{"type":"object"}}`)
+			return &registry.ToolPage{Tools: []registry.ToolDef{{Name: "echo", Def: def, Pin: description}}}, nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		description = "second"
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"}); !errors.Is(err, registry.ErrHeld) {
+			t.Errorf("%v", err)
+		}
+		if health := health(t, r, "a"); health.ConsecutiveFailures > 0 || health.Status != registry.ServerConnected {
+			t.Errorf("health: %+v", health)
+		}
+	})
+}

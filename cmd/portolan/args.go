@@ -146,7 +146,7 @@ func serverName(rawURL string, taken map[string]bool) string {
 	base := "server"
 	if rawURL == registry.Demo {
 		base = "demo"
-	} else if u, err := url.Parse(rawURL); err == nil && u.Host != "" {
+	} else if u, err := url.Parse(rawURL); err == nil && u.Hostname() != "" {
 		base = hostName(u.Hostname())
 	}
 	name := base

@@ -162,10 +162,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // hintFor says what to do about an error of a server, in the words of this command.
 func hintFor(err error) string {
+	x := registry.Explain(err)
+	switch x.Code {
+	case "unknown_tool":
+		return "see the names with: portolan tools URL"
+	case "unknown_prompt":
+		return "see the names with: portolan prompts URL"
+	}
 	if server := (*registry.ServerError)(nil); !errors.As(err, &server) {
 		return ""
 	}
-	x := registry.Explain(err)
 	switch x.Code {
 	case "unauthorized", "forbidden", "sign_in_needed":
 		return "send the server's token: --header 'Authorization: Bearer TOKEN'"

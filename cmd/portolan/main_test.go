@@ -104,7 +104,7 @@ func TestCall(t *testing.T) {
 		{"json", []string{"--json", base + "/mcp", "reverse", `{"text":"abc"}`}, 0, `"text": "cba"`, ""},
 		{"progress", []string{base + "/mcp", "countdown", `{"from":2,"delayMs":1}`}, 0, "Lift-off.", "2\n1\n"},
 		{"is error", []string{base + "/mcp", "fail"}, 1, "on purpose", "answered with an error"},
-		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "unknown tool"},
+		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "hint: see the names with: portolan tools URL\n"},
 		{"no server", []string{base + "/nowhere", "echo", "--json"}, 1, `"status": 404`, "404"},
 		{"not an object", []string{base + "/mcp", "echo", `[1]`}, 2, "", "not a JSON object"},
 		{"no tool", []string{base + "/mcp"}, 2, "", "usage: portolan help call"},
@@ -114,6 +114,7 @@ func TestCall(t *testing.T) {
 		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
+		{"a port only", []string{"http://:8080/mcp", "echo"}, 2, "", "url has no host"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)

@@ -3,6 +3,7 @@
 package client_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -140,4 +141,27 @@ func TestCloseLeavesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A subscription that a server of the older versions refused is asked for again.
+func TestRefusedSubscriptionIsAskedForAgain(t *testing.T) {
+	s := new(registrytest.Script)
+	s.On("resources/subscribe", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		registrytest.ReplyError(w, m, http.StatusOK, -32002, "unknown resource")
+	})
+	session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+		Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}})
+		if !errors.Is(err, registry.ErrUnsupported) {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := len(s.Received("resources/subscribe")); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+	session.Close(t.Context())
 }

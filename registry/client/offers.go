@@ -135,6 +135,9 @@ func (s *Session) subscribe(ctx context.Context, before, now []string) (err erro
 			continue
 		}
 		if _, wrong := s.send(ctx, &rpc{method: "resources/subscribe", params: member(nil, "uri", uri)}); wrong != nil {
+			s.mu.Lock() // so that the next Follow asks for it again
+			s.follow.URIs = slices.DeleteFunc(slices.Clone(s.follow.URIs), func(u string) bool { return u == uri })
+			s.mu.Unlock()
 			err = wrong
 			if isRefusal(wrong) {
 				err = registry.Because(registry.ErrUnsupported, "the server refuses to report updates: "+wrong.Error())

@@ -262,7 +262,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 		s.wanted = joinScopes(g.asked, said.scope)
 		s.mu.Unlock()
 		if !s.isSilent() {
-			return false, s.need(g.host, "it wants more rights: "+said.scope)
+			return false, s.need(g.host, "it wants more rights: "+s.Redact(joinScopes(said.scope, "")))
 		}
 	case s.c.opts.RedirectURL == "" && !s.isSilent():
 		return false, nil
@@ -322,7 +322,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	switch {
 	case now.failed != nil:
 		return now.failed
-	case now.needed && !s.isSilent():
+	case now.needed && !s.isSilent() && (g == nil || g.refresh == ""):
 		return s.need(now.host, "at "+now.host)
 	}
 	m, err := s.discover(ctx)
@@ -330,7 +330,8 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	same := g != nil && g.issuer == m.issuer
-	if same && g.refresh != "" && joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "") {
+	// Only a person can add rights to the other flows. Until then the sign-in goes on without them.
+	if same && g.refresh != "" && (!s.isSilent() || joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "")) {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.
@@ -355,8 +356,11 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	if g != nil {
-		next := *g // keeps the registration
+		next := *g // keeps the registration, unless it is invalid
 		next.access, next.refresh, next.expires = "", "", ""
+		if isLost(err) && s.auth().ClientID == "" {
+			next.client = ""
+		}
 		s.keep(ctx, &next)
 	}
 	return s.need(m.host, "at "+m.host)

@@ -123,7 +123,7 @@ func (s *Server) finish(ctx context.Context, g *grant, callback string) error {
 	g.state, g.verifier, g.strict = "", "", ""
 	if err := s.request(ctx, g, "grant_type", "authorization_code", "code", code, "redirect_uri", g.redirect,
 		"code_verifier", verifier, "resource", g.resource); err != nil {
-		if refused := (*oauthError)(nil); errors.As(err, &refused) && refused.code == "invalid_client" {
+		if isLost(err) {
 			s.keep(ctx, nil) // the registration is invalid: the next sign-in registers again
 		}
 		return err

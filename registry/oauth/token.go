@@ -193,6 +193,9 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		}
 		nonce = res.Nonce
 	}
+	if res.Status != 200 || textOf(res.Body, "access_token") == "" { // words that are shown
+		res.Body = []byte(text.Redact(s.Redact(string(res.Body)), g.secret))
+	}
 	return g.take(res, s.c.now())
 }
 
@@ -289,4 +292,10 @@ func isRefused(err error) bool {
 	var refused *oauthError
 	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" &&
 		refused.code != "server_error"
+}
+
+// isLost reports whether the authorization server does not know the client.
+func isLost(err error) bool {
+	var refused *oauthError
+	return errors.As(err, &refused) && refused.code == "invalid_client"
 }

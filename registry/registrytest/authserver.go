@@ -153,7 +153,7 @@ func (a *AuthServer) token(w http.ResponseWriter, form url.Values) {
 		wrong = a.Refuse(form)
 	}
 	if wrong != "" {
-		writeJSON(w, 400, map[string]any{"error": wrong, "error_description": "<b>no</b>\n" + strings.Repeat("x", 1000)})
+		writeJSON(w, 400, map[string]any{"error": wrong, "error_description": "<b>no</b>\n" + form.Get("client_secret") + strings.Repeat("x", 1000)})
 		return
 	}
 	a.last++

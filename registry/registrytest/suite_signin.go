@@ -25,6 +25,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 	for name, test := range map[string]func(*testing.T, SignInDial){
 		"SignIn":         testSignIn,
 		"Refresh":        testRefresh,
+		"LostClient":     testLostClient,
 		"ExpiryMidCall":  testExpiryMidCall,
 		"StepUp":         testStepUp,
 		"WrongIssuer":    testWrongIssuer,
@@ -185,6 +186,26 @@ func testRefresh(t *testing.T, dial SignInDial) {
 	d.count("register", 1)
 }
 
+// An authorization server that has forgotten the client says so when a token is renewed. The
+// next sign-in registers again.
+func testLostClient(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	d.auth.mu.Lock()
+	d.auth.Refuse = func(form url.Values) string {
+		if form.Get("client_id") == "client1" {
+			return "invalid_client"
+		}
+		return ""
+	}
+	d.auth.mu.Unlock()
+	d.auth.Expire(false)
+	d.want("call", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+	d.count("register", 2)
+}
+
 // A token that is about to expire is renewed before it is refused.
 func testExpiryMidCall(t *testing.T, dial SignInDial) {
 	d := newDesk(t, dial, &AuthServer{Lifetime: 1}, nil, registry.ServerConfig{})
@@ -220,6 +241,29 @@ func testStepUp(t *testing.T, dial SignInDial) {
 		at, _ := url.Parse(d.prompts[1].URL)
 		if scope := at.Query().Get("scope"); !strings.Contains(scope, "read") || !strings.Contains(scope, "write") {
 			t.Errorf("asked for %q", scope)
+		}
+	})
+	t.Run("by nobody", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, need, registry.ServerConfig{})
+		d.signedIn()
+		d.want("call", d.echo(), registry.ErrSignInNeeded)
+		d.auth.Expire(false)
+		d.want("list", d.Discover(d.ctx), nil) // needs no further rights
+		d.want("call", d.echo(), registry.ErrSignInNeeded)
+		d.count("refresh_token", 1)
+	})
+	t.Run("with the token for a scope", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, func(req *http.Request) string {
+			if need(req) == "" {
+				return ""
+			}
+			return strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
+		}, registry.ServerConfig{})
+		d.signedIn()
+		err := d.echo()
+		d.want("call", err, registry.ErrSignInNeeded)
+		if strings.Contains(err.Error(), "access-token") {
+			t.Errorf("the error holds the token: %v", err)
 		}
 	})
 	t.Run("never enough", func(t *testing.T) {
