@@ -231,6 +231,24 @@ test('secrets of servers that another tab added are not on it', async () => {
   assert.ok(!tape.text().includes('canary'), tape.text())
 })
 
+test('a hook that throws, and a result that is no JSON, end no call', { timeout: 20_000 }, async (t) => {
+  const faults = t.mock.method(console, 'error', () => {})
+  const texts = await textServer([`{"content":[{"text":"${'x'.repeat(100_000)}" oops}]}`, '{"content":[]}'])
+  t.after(texts.close)
+  const tape = record({
+    redact: (value, { part }) => {
+      if (part === 'result') throw new Error('a fault of the hook')
+      return value
+    },
+  })
+  await using(tape, { servers: { t: { url: texts.url } } }, async (r) => {
+    await r.discover()
+    await assert.rejects(r.call('t__say', {}), fails('protocol'))
+    assert.deepEqual((await r.call('t__say', {})).content, [])
+  })
+  assert.deepEqual([tape.calls, faults.mock.callCount()], [0, 2])
+})
+
 test('a cassette has its size, and says when it is full', async () => {
   const tape = record({ maxBytes: 2000 })
   await using(tape, { servers: servers() }, async (r) => {

@@ -64,7 +64,11 @@ export class Recorder implements Recording {
       close: () => inner.close(),
     }
     inner.onmessage = (message) => {
-      this.#received(message as ToPage, open)
+      try {
+        this.#received(message as ToPage, open)
+      } catch (e) {
+        console.error(e) // of the hook, or of a result that is no JSON: the call goes on, and is not recorded
+      }
       outer.onmessage?.(message)
     }
     return outer
