@@ -249,6 +249,29 @@ test('a hook that throws, and a result that is no JSON, end no call', { timeout:
   assert.deepEqual([tape.calls, faults.mock.callCount()], [0, 2])
 })
 
+test('what a cassette does not hold is a miss, and its tools are searched', { timeout: 20_000 }, async () => {
+  const { text } = await recorded()
+  const auth = { clientId: 'me', clientSecret: 'canary-1234567' }
+  await using(replay(text), { servers: { ...servers(), a: { url: 'http://a.test/', auth } } }, async (r) => {
+    await r.discover()
+    for (
+      const ask of [
+        () => r.resources(),
+        () => r.resourceTemplates(),
+        () => r.readResource('demo', 'demo://harbour'),
+        () => r.subscribeResource('demo', 'demo://harbour', () => {}),
+        () => r.prompts(),
+        () => r.getPrompt('demo__x', {}),
+        () => r.instructions(),
+        () => r.logs(),
+      ]
+    )
+      await assert.rejects(ask, fails('cassette_miss', /lists of tools/))
+    assert.equal((await r.search('add two numbers'))[0]?.name, 'demo__add')
+    assert.deepEqual(r.getSnapshot().servers['a']!.config.auth, { clientId: 'me', clientSecret: '[redacted]' })
+  })
+})
+
 test('a cassette has its size, and says when it is full', async () => {
   const tape = record({ maxBytes: 2000 })
   await using(tape, { servers: servers() }, async (r) => {
