@@ -61,6 +61,20 @@ test('a panel without a registry shows none of its views, and shows the chosen o
   assert.deepEqual(p.faults, [])
 })
 
+test('the list of tasks of a closed registry leaves no rejection unhandled', async () => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
+  await p.page.evaluate(() => {
+    const tasks = () => (Object.assign(window, { asked: true }), Promise.reject(new Error('no tasks')))
+    customElements.whenDefined('portolan-tasks').then(() => Object.assign(window.registry, { tasks }))
+  })
+  await p.page.clock.install()
+  await p.panel.getByRole('tab', { name: 'Tasks' }).click()
+  await p.page.waitForFunction(() => !!customElements.get('portolan-tasks'))
+  await p.page.clock.fastForward(4000)
+  await p.page.waitForFunction('window.asked')
+  assert.deepEqual(p.faults, [])
+})
+
 test('a call has its arguments and its answer, and is made again', async () => {
   const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { demo: { url: 'builtin:demo' } } })
   await p.page.evaluate(() => window.registry.call('demo__add', { a: 40, b: 2 }))
