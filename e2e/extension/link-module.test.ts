@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -5,6 +8,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { root } from '../web/harness.ts'
 import { TestBridge } from './bridge.ts'
+import { Connection } from '../../web/pairing/connection.ts'
 import { encode, joined } from '../../web/pairing/handshake.ts'
 import { digest, mac, macKey } from '../../web/pairing/crypto.ts'
 import type { LinkRecord } from '../../extension/link/bridgelink.ts'
@@ -315,6 +319,39 @@ test('another program on the port learns nothing and gets no proof', async () =>
   } finally {
     e.links.stop(true)
     squatter.close()
+  }
+})
+
+test('a program that sends what no bridge sends is left, with a code that browsers may send', async () => {
+  const strange: [send: (socket: Socket) => void, code: number][] = [
+    [(socket) => socket.write(Uint8Array.of(0x82, 1, 0)), 4009], // a binary message
+    [(socket) => socket.write(Buffer.from('8100'.repeat(1001), 'hex')), 4008], // empty texts that nobody reads
+  ]
+  for (const [speak, code] of strange) {
+    const heard = Promise.withResolvers<number>()
+    const server = createServer().on('upgrade', (req, socket) => {
+      const accept = createHash('sha1').update(
+        `${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`,
+      )
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+          `Sec-WebSocket-Accept: ${accept.digest('base64')}\r\n\r\n`,
+      )
+      speak(socket as Socket)
+      socket.once('data', (frame: Buffer) => {
+        heard.resolve((frame[6]! ^ frame[2]!) << 8 | frame[7]! ^ frame[3]!) // its code, without the mask
+        socket.end(Uint8Array.of(0x88, 0))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = server.address() as AddressInfo
+      const connection = await Connection.open(new WebSocket(`ws://127.0.0.1:${port}`), 5000)
+      assert.equal((await connection.ended).code, code - 3000)
+      assert.equal(await heard.promise, code)
+    } finally {
+      server.close()
+    }
   }
 })
 

@@ -34,6 +34,47 @@ const saved = async ({ page, panel }: PanelPage, item: string) => {
   return readFile(file, 'utf8')
 }
 
+test('a panel without a registry shows none of its views, and shows the chosen one with the registry', async () => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
+  const seen = await p.page.evaluate(async () => {
+    const until = async (is: () => boolean) => {
+      for (let i = 0; i < 100 && !is(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
+      return is()
+    }
+    const out: Record<string, boolean[]> = {}
+    for (const view of ['activity', 'tasks', 'log', 'resources', 'prompts', 'tools', 'servers']) {
+      const panel = document.createElement('portolan-panel')
+      panel.setAttribute('view', view)
+      document.body.append(panel)
+      const content = () => panel.shadowRoot!.querySelector('[role=tabpanel]')?.textContent?.trim() ?? ''
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const before = content() === ''
+      Object.assign(panel, { registry: window.registry })
+      const shown = await until(() => content() !== '')
+      Object.assign(panel, { registry: undefined })
+      out[view] = [before, shown, await until(() => content() === '' && !panel.shadowRoot!.querySelector('.count'))]
+      panel.remove()
+    }
+    return out
+  })
+  for (const [view, is] of Object.entries(seen)) assert.deepEqual(is, [true, true, true], view)
+  assert.deepEqual(p.faults, [])
+})
+
+test('the list of tasks of a closed registry leaves no rejection unhandled', async () => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
+  await p.page.evaluate(() => {
+    const tasks = () => (Object.assign(window, { asked: true }), Promise.reject(new Error('no tasks')))
+    customElements.whenDefined('portolan-tasks').then(() => Object.assign(window.registry, { tasks }))
+  })
+  await p.page.clock.install()
+  await p.panel.getByRole('tab', { name: 'Tasks' }).click()
+  await p.page.waitForFunction(() => !!customElements.get('portolan-tasks'))
+  await p.page.clock.fastForward(4000)
+  await p.page.waitForFunction('window.asked')
+  assert.deepEqual(p.faults, [])
+})
+
 test('a call has its arguments and its answer, and is made again', async () => {
   const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { demo: { url: 'builtin:demo' } } })
   await p.page.evaluate(() => window.registry.call('demo__add', { a: 40, b: 2 }))

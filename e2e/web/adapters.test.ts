@@ -8,7 +8,7 @@ import { createRegistry } from '../../dist/npm/index.js'
 import { loop } from '../../dist/npm/loop.js'
 import { functionTools } from '../../dist/npm/openai-agents.js'
 import * as openai from '../../dist/npm/openai.js'
-import type { LoopOptions } from '../../web/loop/types.ts'
+import type { LoopOptions, ModelAnswer } from '../../web/loop/types.ts'
 import type { LocalTool, Registry, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
 import {
   Agent,
@@ -518,6 +518,19 @@ test('a loop without a format has the tools of a provider all the same', async (
   }
   const { tools } = api.bodies.at(-1) as { tools: { functionDeclarations: { parametersJsonSchema: object }[] }[] }
   assert.ok(tools[0]!.functionDeclarations.every((f) => f.parametersJsonSchema))
+})
+
+test('tokens that Anthropic writes to its cache or reads from it count', async () => {
+  const usage = {
+    input_tokens: 5,
+    output_tokens: 2,
+    cache_creation_input_tokens: 300,
+    cache_read_input_tokens: 4000,
+  } as Anthropic.Usage
+  const client = { messages: { create: async () => ({ content: [], usage }) } }
+  const { signal } = new AbortController()
+  const answer = await anthropic.model(client, { model })([{ role: 'user', content: 'Hi' }], { tools: [], signal })
+  assert.deepEqual((answer as ModelAnswer).usage, { input: 4305, output: 2 })
 })
 
 test('images can be left out', async () => {

@@ -4,7 +4,7 @@ import { record, replay } from '../../dist/npm/cassette.js'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
 import type { RecordOptions } from '../../wasm/js/cassette/types.ts'
 import type { Cassette, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, root, serveFolder } from './harness.ts'
+import { launchChromium, listen, openPage, root, serveFolder } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // Recorded against real servers, replayed without any.
@@ -167,6 +167,108 @@ test('secrets are not on it, and are not needed to replay it', async () => {
     const [raw, echo] = await say(r) as string[]
     assert.match(raw!, /\[redacted\].*gone/)
     assert.equal(echo, '[redacted]')
+  })
+})
+
+/** A server whose answers to calls are these texts. `ID` is the id of the request. */
+async function textServer(answers: string[]) {
+  return listen(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string }
+    if (id === undefined) return void res.writeHead(req.method === 'POST' ? 202 : 405).end()
+    const results: Record<string, string> = {
+      initialize:
+        '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"texts","version":"1"}}',
+      'tools/list': '{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}',
+    }
+    const result = method === 'tools/call' ? answers.shift() : results[method!]
+    const outcome = result ? `"result":${result}` : '"error":{"code":-32601,"message":"no such method"}'
+    res.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},${outcome}}`)
+  })
+}
+
+test('a secret that a server writes with escapes is not on it either', async (t) => {
+  const odd = 'canary/7654321'
+  const texts = await textServer([
+    String.raw`{"content":[],"structuredContent":{"n":12345678901234567890,"k":"canary\/7654321"}}`,
+  ])
+  t.after(texts.close)
+  const tape = record()
+  await using(tape, { servers: { t: { url: texts.url, headers: { 'X-Key': odd } } } }, async (r) => {
+    await r.discover()
+    assert.equal(((await r.call('t__say', {})).structuredContent as { k: string }).k, odd)
+  })
+  assert.equal(tape.calls, 1)
+  assert.ok(!tape.text().includes('7654321'), tape.text())
+})
+
+test('secrets of servers that another tab added are not on it', async () => {
+  const channel = {
+    onmessage: null as ((m: unknown) => void) | null,
+    post: ({ id }: { id: number }) => {
+      channel.onmessage!({ event: 'configs', configs: { o: { url: 'http://o.test/', headers: { 'X-Key': secret } } } })
+      channel.onmessage!({
+        id,
+        result: {
+          server: 's',
+          tool: 'raw',
+          isError: false,
+          durationMs: 1,
+          value: { content: [{ type: 'text', text: secret }] },
+        },
+      })
+    },
+    close: () => {},
+  }
+  const tape = record()
+  const { open } = Object.getPrototypeOf(tape) as {
+    open(start: unknown, begin: unknown): Promise<{ channel: typeof channel }>
+  }
+  const host = await open.call(tape, async () => ({ channel }), Promise.resolve({ servers: {}, given: [] }))
+  host.channel.post({ id: 1, method: 'call', name: 's__raw', args: '{}' } as never)
+  assert.equal(tape.calls, 1)
+  assert.ok(!tape.text().includes('canary'), tape.text())
+})
+
+test('a hook that throws, and a result that is no JSON, end no call', { timeout: 20_000 }, async (t) => {
+  const faults = t.mock.method(console, 'error', () => {})
+  const texts = await textServer([`{"content":[{"text":"${'x'.repeat(100_000)}" oops}]}`, '{"content":[]}'])
+  t.after(texts.close)
+  const tape = record({
+    redact: (value, { part }) => {
+      if (part === 'result') throw new Error('a fault of the hook')
+      return value
+    },
+  })
+  await using(tape, { servers: { t: { url: texts.url } } }, async (r) => {
+    await r.discover()
+    await assert.rejects(r.call('t__say', {}), fails('protocol'))
+    assert.deepEqual((await r.call('t__say', {})).content, [])
+  })
+  assert.deepEqual([tape.calls, faults.mock.callCount()], [0, 2])
+})
+
+test('what a cassette does not hold is a miss, and its tools are searched', { timeout: 20_000 }, async () => {
+  const { text } = await recorded()
+  const auth = { clientId: 'me', clientSecret: 'canary-1234567' }
+  await using(replay(text), { servers: { ...servers(), a: { url: 'http://a.test/', auth } } }, async (r) => {
+    await r.discover()
+    for (
+      const ask of [
+        () => r.resources(),
+        () => r.resourceTemplates(),
+        () => r.readResource('demo', 'demo://harbour'),
+        () => r.subscribeResource('demo', 'demo://harbour', () => {}),
+        () => r.prompts(),
+        () => r.getPrompt('demo__x', {}),
+        () => r.instructions(),
+        () => r.logs(),
+      ]
+    )
+      await assert.rejects(ask, fails('cassette_miss', /lists of tools/))
+    assert.equal((await r.search('add two numbers'))[0]?.name, 'demo__add')
+    assert.deepEqual(r.getSnapshot().servers['a']!.config.auth, { clientId: 'me', clientSecret: '[redacted]' })
   })
 })
 

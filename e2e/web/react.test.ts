@@ -108,6 +108,7 @@ for (const [library, alias] of Object.entries(libraries))
         health: 'connected',
         workers: 1,
         closed: 'closed',
+        left: 'closed',
       })
       assert.ok(seen[0] === 'starting' && seen.includes('ready'), seen.join())
       assert.ok(['early', 'unknown_tool'].includes(early), early)

@@ -129,7 +129,18 @@ export async function lifetime(): Promise<unknown> {
     if (seen.at(-1) !== mcp.status) seen.push(mcp.status)
     return h('p', null, mcp.tools.length)
   }
+  const first = mount().root
+  first.render(h(StrictMode, null, h(Chat)))
+  await until(() => made.length)
+  const waiting = mcp.dispatch('demo__echo', {}).catch(() => {})
+  first.unmount()
+  const waits = new Promise((resolve) => setTimeout(resolve, 5000, 'waits'))
+  await Promise.race([waiting, waits])
+  const later = mcp.dispatch('demo__echo', {}).catch((e: { code: string }) => e.code)
+  const left = await Promise.race([later, waits])
   const { root, at } = mount()
+  mcp = undefined!
+  made.length = seen.length = 0
   root.render(h(StrictMode, null, h(Chat)))
   await until(() => mcp)
   const early = await mcp.dispatch('demo__echo', { text: 'early' }).catch((e: { code: string }) => e.code)
@@ -146,7 +157,7 @@ export async function lifetime(): Promise<unknown> {
       closed = e.code
     })
   await until(() => (void ask(), closed))
-  return { seen, early, text, status, stable, health, workers: made.length, closed }
+  return { seen, early, text, status, stable, health, workers: made.length, closed, left }
 }
 
 /** A component whose options are wrong. */

@@ -25,10 +25,19 @@ export const runnableTools: typeof types.runnableTools = (source, options) => {
   }))
 }
 
+/** The tokens that the model read. Those of its cache are counted apart. */
+const inputOf = (usage: NonNullable<Answer['usage']>) =>
+  usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
+
 type Block = Record<string, unknown> & { type: string }
 interface Answer {
   content: (Block & { text?: string; id?: string; name?: string; input?: Record<string, unknown> })[]
-  usage?: { input_tokens: number; output_tokens: number }
+  usage?: {
+    input_tokens: number
+    output_tokens: number
+    cache_creation_input_tokens?: number | null
+    cache_read_input_tokens?: number | null
+  }
 }
 
 export const model: typeof types.model = (client, { model, request, view }) => async (messages, { tools, signal }) => {
@@ -50,7 +59,7 @@ export const model: typeof types.model = (client, { model, request, view }) => a
     calls: content.flatMap((block): ToolCall[] =>
       block.type === 'tool_use' ? [{ id: block.id!, name: block.name!, arguments: block.input! }] : []
     ),
-    ...(usage && { usage: { input: usage.input_tokens, output: usage.output_tokens } }),
+    ...(usage && { usage: { input: inputOf(usage), output: usage.output_tokens } }),
     raw: content,
   }
 }

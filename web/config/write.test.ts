@@ -166,6 +166,7 @@ test('TypeScript says the call, without secrets', async () => {
     headers: redacted(["X-It's", 'Authorization']),
     transport: 'sse',
     tools: { deny: ['x'] },
+    auth: { clientId: 'me', clientSecret: '[redacted]' },
   }
   for (
     const [args, want] of [['{"a": [1, "b"]}', { a: [1, 'b'] }], ['', {}], ['{"__proto__": 1}', '{"__proto__": 1}'], [
@@ -192,6 +193,7 @@ test('TypeScript says the call, without secrets', async () => {
       headers: { "X-It's": '<S_X_IT_S>', Authorization: '<S_AUTHORIZATION>' },
       transport: 'sse',
       tools: { deny: ['x'] },
+      auth: { clientId: 'me', clientSecret: '<S_CLIENTSECRET>' },
     })
     assert.deepEqual([asked.name, asked.a], ['ser__tool', want])
   }

@@ -1,4 +1,5 @@
 import type { RedactedConfig } from '../../wasm/js/shared/types.ts'
+import { secretAuthFields } from '../../wasm/js/shared/wire.gen.ts'
 import { isSecretName, variables, withoutSecrets } from './headers.ts'
 import { parsed } from './address.ts'
 import { set, type Obj } from './json.ts'
@@ -59,18 +60,20 @@ const headerNames = ({ headers, missingHeaders = [] }: RedactedConfig) => [
 export function asTypeScript(tool: { name: string; server: string }, args: string, config: RedactedConfig): string {
   const variable = variables()
   const q = (s: string) => JSON.stringify(s).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
-  const { headers: _, missingHeaders: __, url, ...rest } = config
+  const { headers: _, missingHeaders: __, url, auth, ...rest } = config
   const names = headerNames(config)
   let secret = false
   const ask = (name: string) => {
     secret = true
     return 'secrets.' + variable(tool.server, name)
   }
+  const member = ([k, v]: [string, unknown]) => `${k}: ${secretAuthFields.includes(k) ? ask(k) : JSON.stringify(v)}`
   const address = withoutSecrets(url, (p) => '\u0000' + ask(p) + '\u0000').split('\u0000')
     .flatMap((part, i) => (i % 2 ? `encodeURIComponent(${part})` : part ? q(part) : [])).join(' + ')
   const lines = [
     `url: ${address}`,
     ...names.length ? [`headers: { ${names.map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`] : [],
+    ...auth ? [`auth: { ${Object.entries(auth).map(member).join(', ')} }`] : [],
     ...Object.entries(rest).filter(([, v]) => v !== undefined).map(([k, v]) => `${k}: ${JSON.stringify(v)}`),
   ]
   // As text where an object literal would mean something else.

@@ -59,7 +59,7 @@ export class Connection implements Pipe {
 
   close(code = 1000, reason = ''): void {
     this.closed ??= new ConnectionClosed(code, reason)
-    this.socket.close(code, reason)
+    this.socket.close(code === 1000 ? code : 3000 + code, reason) // browsers take 1000 and 3000 to 4999 only
   }
 
   async receive(): Promise<string> {

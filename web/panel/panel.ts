@@ -137,6 +137,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private listen(): void {
     this.ends?.abort()
     const { registry } = this
+    if (!registry) this.snapshot = empty
     if (!registry || !this.isConnected) return
     this.ends = new AbortController()
     const stops = [registry.subscribe(() => this.see()), () => this.unobserve?.()]
@@ -201,7 +202,9 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         </div>
         <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
           ${
-      view === 'servers'
+      !this.registry
+        ? nothing
+        : view === 'servers'
         ? this.serversView(servers)
         : view === 'tools'
         ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}

@@ -24,6 +24,8 @@ export const useMCP: typeof types.useMCP = (options) => {
 interface State {
   registry?: Registry
   error?: RegistryError
+  /** The component was unmounted. */
+  ended?: boolean
 }
 
 /** A registry between mounting and unmounting. */
@@ -51,14 +53,17 @@ class Life {
   /** Makes the registry; the returned function ends it. Mounting twice in a row, as StrictMode does, makes one. */
   begin(): () => void {
     const mount = ++this.mounts
+    if (this.state.ended) this.set({})
     const ends = new AbortController()
     void Promise.resolve().then(() => this.mounts === mount ? this.create(ends.signal) : undefined)
     return () => {
-      this.mounts++
+      const left = ++this.mounts
       ends.abort()
       const { registry } = this.state
       this.set({})
       void registry?.close()
+      // StrictMode mounts again at once. Otherwise calls that wait for a registry get none.
+      queueMicrotask(() => this.mounts === left && this.set({ ended: true }))
     }
   }
 
@@ -79,9 +84,11 @@ class Life {
   private ready(): Promise<Registry> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        const { registry, error } = this.state
+        const { registry, error, ended } = this.state
         if (registry) resolve(registry)
         else if (error) reject(error)
+        else if (ended)
+          reject(new RegistryError('closed', 'the component of useMCP was unmounted', { hint: 'Mount it.' }))
         else return false
         return true
       }

@@ -10,7 +10,7 @@ import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig, ServerHealth } from '../shared/types.ts'
 import type { RedactContext } from './types.ts'
 import { version } from '../shared/version.ts'
-import { unknownServerError } from '../shared/wire.gen.ts'
+import { secretAuthFields, unknownServerError } from '../shared/wire.gen.ts'
 
 const blank: ServerHealth = { ...untried, status: 'disconnected' }
 
@@ -95,6 +95,22 @@ export class Player {
       }
       case 'call':
         return this.#call(m)
+      case 'resources':
+      case 'resourceTemplates':
+      case 'readResource':
+      case 'subscribeResource':
+      case 'prompts':
+      case 'heldPrompts':
+      case 'getPrompt':
+      case 'instructions':
+      case 'complete':
+      case 'logs':
+      case 'followLogs':
+      case 'readResult':
+      case 'waitTask':
+        throw new RegistryError('cassette_miss', `${m.method} is not on the cassette`, {
+          hint: 'A cassette has lists of tools, and calls.',
+        })
     }
   }
 
@@ -188,9 +204,14 @@ const keyOf = (tool: string, args: unknown) => `${tool} ${canonical(JSON.stringi
 const withoutNulls = (config: ServerConfig): ServerConfig =>
   Object.fromEntries(Object.entries(config).filter(([, v]) => v !== null)) as unknown as ServerConfig
 
-const redacted = ({ headers, ...config }: ServerConfig): ServerConfig => ({
+const redacted = ({ headers, auth, ...config }: ServerConfig): ServerConfig => ({
   proxy: false,
   enabled: true,
   ...config,
+  ...(auth && {
+    auth: Object.fromEntries(
+      Object.entries(auth).map(([name, v]) => [name, secretAuthFields.includes(name) ? '[redacted]' : v]),
+    ),
+  }),
   ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
 })

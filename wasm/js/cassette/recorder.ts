@@ -64,7 +64,11 @@ export class Recorder implements Recording {
       close: () => inner.close(),
     }
     inner.onmessage = (message) => {
-      this.#received(message as ToPage, open)
+      try {
+        this.#received(message as ToPage, open)
+      } catch (e) {
+        console.error(e) // of the hook, or of a result that is no JSON: the call goes on, and is not recorded
+      }
       outer.onmessage?.(message)
     }
     return outer
@@ -103,6 +107,8 @@ export class Recorder implements Recording {
     } else if (m.event === 'lost') {
       for (const id of [...open.keys()])
         if (id <= m.upTo && !m.held.includes(id)) this.#received({ id, error: m.error }, open)
+    } else if (m.event === 'configs') {
+      for (const config of Object.values(m.configs)) if (config) this.#redaction.learn(config) // also of other tabs
     } else if (m.event === 'tools') {
       if (m.first) this.#lists.set(m.server, [])
       this.#lists.get(m.server)?.push(m)
@@ -125,7 +131,9 @@ export class Recorder implements Recording {
       isError,
       durationMs,
       value,
-      ...(raw !== undefined && this.#redaction.allows(raw) && { raw }),
+      // Secrets may stand in it with escapes.
+      ...(raw !== undefined && this.#redaction.allows(raw) && JSON.stringify(value) === JSON.stringify(said) &&
+        { raw }),
     }
   }
 

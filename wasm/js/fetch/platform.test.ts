@@ -11,6 +11,7 @@ import { limitDefaults } from '../shared/wire.gen.ts'
 import { type Bounds, Flag, Kind, Why } from './events.ts'
 import { pinOf } from './pin.ts'
 import { Platform } from './platform.ts'
+import { Trace } from './trace.ts'
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
@@ -709,4 +710,17 @@ test('resolve normalizes, and takes http only', () => {
   for (const bad of ['javascript:alert(1)', 'file:///etc', 'https://u:p@a.example/', 'http://']) {
     assert.equal(platform.resolve('https://a.example/', bad), undefined, bad)
   }
+})
+
+test('a report of an exchange has no header value, also where the server escapes its slashes', async () => {
+  const key = 'canary/123+45678', told: string[] = []
+  const trace = new Trace((e) => told.push(JSON.stringify(e)), 1, [
+    'POST',
+    'http://s.test/',
+    [['x-key', key]],
+    undefined,
+  ], false)
+  await trace.take(new Response(JSON.stringify({ text: key }).replaceAll('/', '\\/')))
+  assert.match(told[1]!, /redacted.*redacted/)
+  assert.ok(told.every((text) => !text.includes('45678')), told[1])
 })

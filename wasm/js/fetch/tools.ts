@@ -35,7 +35,7 @@ export function secretsOf(headers: readonly (readonly [name: string, value: stri
       values.filter((v) => v.length >= LEAST_SECRET).flatMap((v) => {
         const coded = btoa(v).replace(/=+$/, '') // header values are Latin-1
         return [v, encodeURIComponent(v), coded, coded.replaceAll('+', '-').replaceAll('/', '_')]
-      }).map((v) => JSON.stringify(v).slice(1, -1)),
+      }).map((v) => JSON.stringify(v).slice(1, -1)).flatMap((v) => [v, v.replaceAll('/', '\\/')]), // some escape each /
     ),
   ]
 }

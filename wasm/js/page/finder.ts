@@ -6,7 +6,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { crashed } from '../shared/restarts.ts'
 import type { Found, SearchIndex } from '../shared/search.ts'
 import { documentOf, textOf, type SearchDocument } from '../shared/searchdocument.ts'
-import type { Registry, SearchHit, SearchOptions, ToolInfo } from '../shared/types.ts'
+import type { Mode, Registry, SearchHit, SearchOptions, ToolInfo } from '../shared/types.ts'
 import { inTurns, type Steps } from '../shared/yield.ts'
 
 /** The most hits, and the longest query and description of a hit, in characters. */
@@ -17,6 +17,7 @@ export interface FinderSource extends Pick<Registry, 'getSnapshot'> {
   readonly requests: Requests
   /** Another realm owns the registry. */
   readonly isRemote: boolean
+  readonly mode: Mode
   /** Makes an index in this realm. */
   makeIndex(): Promise<SearchIndex>
 }
@@ -96,8 +97,8 @@ export class Finder {
 
   /** Brings the index up to date with the tools. */
   async #update(): Promise<void> {
-    const { isRemote, requests } = this.#source
-    const isHere = isRemote || !requests.isRunning
+    const { isRemote, mode, requests } = this.#source
+    const isHere = isRemote || mode === 'replay' || !requests.isRunning // a cassette has no index
     if (this.#isLost || isHere !== !!this.#own) {
       this.#own = isHere ? await this.#source.makeIndex() : undefined
       this.#indexed.clear()

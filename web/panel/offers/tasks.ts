@@ -28,7 +28,7 @@ class TaskView extends PanelPart {
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.clock = setInterval(() => void this.look(), lookEvery)
+    this.clock = setInterval(() => void this.look().catch(() => {}), lookEvery) // what was there stays
   }
 
   override disconnectedCallback(): void {

@@ -59,10 +59,11 @@ class Watches {
   }
 }
 
-const watches = new WeakMap<PanelContext['registry'], Watches>()
+const watches = new WeakMap<object, Watches>()
 
 export function watchesOf(panel: PanelContext): Watches {
-  let own = watches.get(panel.registry)
-  if (!own) watches.set(panel.registry, own = new Watches(panel))
+  const key = panel.registry ?? panel // a view renders once more when its registry has gone
+  let own = watches.get(key)
+  if (!own) watches.set(key, own = new Watches(panel))
   return own
 }
