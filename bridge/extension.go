@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -22,8 +23,8 @@ const proofTimeout = 5 * time.Second
 
 // accept upgrades an admitted request to a WebSocket and calls serve. It refuses when
 // too many sockets are open. Until the peer has proved itself, the limits on its
-// messages are low.
-func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx context.Context, c *socket.Conn)) {
+// messages are low. A socket for which serve has called free is not counted any more.
+func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx context.Context, c *socket.Conn, free func())) {
 	b.sockets.Add(1)
 	defer b.sockets.Done()
 	ws, below, err := loopback.Upgrade(w, req)
@@ -34,12 +35,13 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 	defer c.Close()
 	select {
 	case b.slots <- struct{}{}:
-		defer func() { <-b.slots }()
 	default:
 		c.CloseWith(websocket.StatusTryAgainLater, "too many connections")
 		return
 	}
-	serve(req.Context(), c)
+	free := sync.OnceFunc(func() { <-b.slots })
+	defer free()
+	serve(req.Context(), c, free)
 }
 
 // serveExtension is the endpoint of extensions. It refuses all other clients.
@@ -59,7 +61,7 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 		loopback.Deny(http.StatusForbidden, "this extension is not the paired one").Write(w)
 		return
 	}
-	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
+	b.accept(w, req, func(ctx context.Context, c *socket.Conn, _ func()) {
 		err := b.authenticate(ctx, req, c, origin)
 		var r *handshake.Refusal
 		if errors.As(err, &r) {

@@ -302,7 +302,7 @@ func TestPagesThatTheExtensionApproves(t *testing.T) {
 func TestListensOnLoopbackOnly(t *testing.T) {
 	b := start(t, nil)
 	_, port, _ := net.SplitHostPort(b.Addr())
-	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0", "127.0.0.2:0"} {
 		other, err := bridge.New(&bridge.Options{Address: address, Dir: t.TempDir()})
 		if err == nil {
 			err = other.Listen()

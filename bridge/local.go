@@ -64,12 +64,13 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 		d.Write(w)
 		return
 	}
-	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
+	b.accept(w, req, func(ctx context.Context, c *socket.Conn, free func()) {
 		if err := b.authenticateLocal(ctx, req, c); err != nil {
 			handshake.Refuse(ctx, c, err)
 			c.CloseWith(1008, "not admitted")
 			return
 		}
+		free() // else many clients that attach would keep the browser out
 		c.Widen(localLimits)
 		m, err := receiveLocal(ctx, c)
 		if err != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	Origins []string
 
 	Limits      socket.Limits // on the extension's messages
-	Connections int           // sockets of extensions and local processes at once; 10 if 0
+	Connections int           // sockets at once, without local processes that have proved the key; 10 if 0
 	Calls       int           // calls under way in one browser profile; 64 if 0
 
 	// Settle is the startup time in which requests wait for a paired browser to

@@ -230,6 +230,26 @@ func TestConnectionsAreCounted(t *testing.T) {
 	}
 }
 
+func TestLocalProcessesKeepNoBrowserOut(t *testing.T) {
+	dir := t.TempDir()
+	b := start(t, &bridge.Options{Connections: 2, Dir: dir})
+	e := newExtension("Work")
+	e.pair(t, b)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for range 4 { // more clients than connections
+		local, err := bridge.Dial(ctx, &bridge.Options{Address: b.Addr(), Dir: dir})
+		for err != nil && ctx.Err() == nil { // the one before may be counted for a moment
+			local, err = bridge.Dial(ctx, &bridge.Options{Address: b.Addr(), Dir: dir})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer local.Close()
+	}
+	e.connect(t, b)
+}
+
 func TestSecretsAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "portolan")
 	b := start(t, &bridge.Options{Dir: dir})

@@ -32,7 +32,9 @@ export class StatePublisher {
   /** Serves a page. `ready` resolves when the state has been read. */
   open(port: Port, ready: Promise<void>): void {
     const post = (m: FromBackground) => port.post(m)
+    let closed = false
     port.onclose = () => {
+      closed = true
       this.ports.delete(port)
       if (!this.isSeen) this.unseen()
     }
@@ -51,6 +53,7 @@ export class StatePublisher {
       }
     }
     void ready.then(() => {
+      if (closed) return
       this.ports.add(port)
       post({ state: this.state() })
     })

@@ -19,8 +19,8 @@ func Listen(address string) ([]net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listen on %s: not a loopback address", address)
+	if host != "localhost" && host != "127.0.0.1" && host != "::1" { // nothing would listen at another
+		return nil, fmt.Errorf("listen on %s: not a loopback address of this server; take 127.0.0.1", address)
 	}
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {

@@ -158,6 +158,8 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 		if dialErr != nil {
 			return fmt.Errorf("%w: %w; free it, or choose another with --listen", err, dialErr)
 		}
+		opts.Logger.Info("another bridge has the port and serves this client; its own --origin, --debug-dir and log are used",
+			"address", opts.Address)
 		return bounded(ctx, func(ctx context.Context) error {
 			defer other.Close()
 			return other.Attach(ctx, opts.Profile, opts.Project, stdin, stdout)

@@ -281,6 +281,13 @@ func TestBridgeLogFile(t *testing.T) {
 	if info, err := os.Stat(log); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
+	second := filepath.Join(t.TempDir(), "second.log")
+	if out, err := p.command("--stdio", "--log-file", second).Output(); err != nil || len(out) > 0 {
+		t.Errorf("a client that attaches and ends: %q, %v", out, err)
+	}
+	if text, err := os.ReadFile(second); !bytes.Contains(text, []byte("another bridge has the port")) {
+		t.Errorf("the second log has %q, %v", text, err)
+	}
 }
 
 // TestBridgeEnds ends the bridge with a client, an extension and a stream open.

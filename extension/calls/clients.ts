@@ -35,7 +35,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
         ...this.value,
         [key]: { grants: {}, ...known, key, name, version, project, number, lastSeen: now },
       }
-      const oldest = this.list.slice(most - 1).filter((c) => !Object.keys(c.grants).length)
+      const oldest = this.list.slice(most - 1).filter((c) => c.key !== key && !Object.keys(c.grants).length)
       for (const c of oldest) delete next[c.key]
       void this.set(next)
     }

@@ -148,8 +148,7 @@ export class Chats {
   /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault. */
   async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
     const { site } = prompt
-    this.settings.admit(site)
-    const now = Date.now()
+    const now = this.settings.admit(site)
     const view: Run = {
       id: crypto.randomUUID(),
       site,
@@ -187,6 +186,7 @@ export class Chats {
       await this.history.answered(asked, answer).catch(notKept)
       return answer
     } catch (e) {
+      if (run.phase === 'queued') this.settings.release(site, now)
       this.settings.count(site, e)
       const trouble = this.troubles.failed(site, prompt.prompt, e)
       if (trouble) this.trouble(trouble, call.client)

@@ -58,8 +58,8 @@ export class SiteSettings {
     void this.tallies.set({ ...this.tallies.value, [site]: { ...tally, [outcome]: tally[outcome] + 1 } })
   }
 
-  /** Admits and counts a prompt. Throws CHAT_DISABLED or RATE_LIMITED. */
-  admit(site: Site): void {
+  /** Admits and counts a prompt, and returns when. Throws CHAT_DISABLED or RATE_LIMITED. */
+  admit(site: Site): number {
     const { label } = siteSpecs[site]
     const { enabled, perHour } = this.of(site)
     const inPanel = 'in the side panel of Portolan.'
@@ -77,7 +77,15 @@ export class SiteSettings {
         `At most ${perHour} prompts an hour go to ${label}, as the person set it. Try again in ${minutes} minutes.`,
       )
     }
-    void this.uses.set({ ...this.uses.value, [site]: [...recent, Date.now()] })
+    const now = Date.now()
+    void this.uses.set({ ...this.uses.value, [site]: [...recent, now] })
+    return now
+  }
+
+  /** Counts a prompt no more, because it was not sent. */
+  release(site: Site, at: number): void {
+    const uses = this.uses.value[site]
+    void this.uses.set({ ...this.uses.value, [site]: uses.filter((_, i) => i !== uses.indexOf(at)) })
   }
 
   /** How many prompts the user's bound leaves in this hour. */

@@ -52,6 +52,7 @@ export class Pairer {
   private async handshake(attempt: Attempt, address: string, show: (step: Pairing['step']) => void): Promise<void> {
     const { dial, profile, origin, paired } = this.host
     const connection = attempt.connection = await Connection.open(dial(`ws://${address}/extension`), openTimeout)
+    if (this.attempt !== attempt) return // given up meanwhile
     void connection.ended.then((why) => attempt.typed.reject(why))
     const key = await pair(connection, { ...await profile(), address, origin }, {
       digits: () => {

@@ -1,0 +1,39 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Options } from '../messages.ts'
+import type { ToolCall } from '../tools/tool.ts'
+import { Chats } from './chats.ts'
+import { longestQueue } from './queue.ts'
+
+/** A browser that keeps nothing, and whose tabs never load. */
+const area = { get: async () => ({}), set: async () => {}, remove: async () => {} }
+Object.assign(globalThis, {
+  chrome: {
+    storage: { local: area, session: area },
+    runtime: { getURL: (path: string) => `chrome-extension://x/${path}` },
+    permissions: { contains: async () => true },
+    scripting: { registerContentScripts: () => new Promise(() => {}), unregisterContentScripts: async () => {} },
+  },
+})
+
+test('prompts that never left the queue do not use up the hour', async (t) => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true, perHour: 30 })
+  const gives = new AbortController()
+  t.after(() => gives.abort())
+  const ask = () => {
+    const call = { client: { key: 'k', name: 'n' }, signal: gives.signal } as ToolCall
+    return chats.ask({ site: 'gemini', prompt: 'p' }, call, { step() {}, partial() {} }).catch((e) => e.code)
+  }
+  const used = () => chats.views.gemini.usedThisHour
+
+  const asked = Array.from({ length: 1 + longestQueue }, ask)
+  assert.equal(used(), 1 + longestQueue) // those that wait are counted, so that no more are admitted
+  for (let i = 0; i < 30; i++) assert.equal(await ask(), 'QUEUE_FULL')
+  assert.equal(used(), 1 + longestQueue)
+
+  gives.abort()
+  assert.deepEqual(await Promise.all(asked.slice(1)), Array(longestQueue).fill('CANCELLED'))
+  assert.equal(used(), 1)
+})
