@@ -887,6 +887,35 @@ func TestSigningOutForgetsPrivateLists(t *testing.T) {
 	})
 }
 
+// A probe that signing out ends gives its place to a later one.
+func TestSigningOutDuringAProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.connect = func(ctx context.Context) error {
+			switch h.seen().connects {
+			case 1:
+				return registry.ErrNetwork
+			case 2:
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		}
+		r := chart(t, registry.Options{SignIns: signedIn{}, FailureThreshold: 1, Cooldown: time.Second}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrNetwork) {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond) // the probe is under way
+		if err := r.SignOut(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(10 * time.Minute)
+		if err := r.Discover(t.Context()); err != nil {
+			t.Errorf("discover after signing out: %v", err)
+		}
+	})
+}
+
 func TestAForgottenCursorRestartsTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forgets := 1
