@@ -916,6 +916,35 @@ func TestSigningOutDuringAProbe(t *testing.T) {
 	})
 }
 
+// leaving is a SignIns whose signing out takes a second.
+type leaving struct {
+	signedIn
+	left chan error
+}
+
+func (l leaving) SignOut(ctx context.Context, _ string, _ registry.ServerConfig) error {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	l.left <- ctx.Err()
+	return ctx.Err()
+}
+
+func TestClosingWaitsForTheSignOutOfARemovedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan error, 1)
+		r := chart(t, registry.Options{SignIns: leaving{left: left}}, map[string]*harbour{"s": {}})
+		if err := r.Remove("s"); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		if err := <-left; err != nil {
+			t.Errorf("the sign-out ended early: %v", err)
+		}
+	})
+}
+
 func TestAForgottenCursorRestartsTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forgets := 1

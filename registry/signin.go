@@ -220,7 +220,7 @@ func (r *Registry) signOutLater(s *server) {
 	}
 	cfg := s.cfg.clone()
 	r.goroutine(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, closeTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout) // Close waits for it
 		defer cancel()
 		_ = r.opts.SignIns.SignOut(ctx, s.name, cfg)
 	})
