@@ -382,6 +382,40 @@ func TestSubscribeResource(t *testing.T) {
 	})
 }
 
+// A subscriber that joins while the server is asked learns of its refusal too.
+func TestSubscribersOfOneResourceShareARefusal(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	begun, refuse := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	l.follow = func(f registry.Following) error {
+		begin()
+		<-refuse
+		if len(f.URIs) > 0 {
+			return registry.Because(registry.ErrUnsupported, "no")
+		}
+		return nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		errs := make(chan error, 2)
+		subscribe := func() {
+			_, err := r.SubscribeResource(t.Context(), "a", "a:1", func() {})
+			errs <- err
+		}
+		go subscribe()
+		<-begun
+		go subscribe()
+		for range 1000 {
+			runtime.Gosched() // no wait: the second one waits for a lock
+		}
+		close(refuse)
+		for range 2 {
+			if err := <-errs; !errors.Is(err, registry.ErrUnsupported) {
+				t.Errorf("subscribed: %v", err)
+			}
+		}
+	})
+}
+
 // A list that arrives after its session has ended is asked for again.
 func TestOffersOfAnEndedSession(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}

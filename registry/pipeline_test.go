@@ -887,6 +887,64 @@ func TestSigningOutForgetsPrivateLists(t *testing.T) {
 	})
 }
 
+// A probe that signing out ends gives its place to a later one.
+func TestSigningOutDuringAProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.connect = func(ctx context.Context) error {
+			switch h.seen().connects {
+			case 1:
+				return registry.ErrNetwork
+			case 2:
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		}
+		r := chart(t, registry.Options{SignIns: signedIn{}, FailureThreshold: 1, Cooldown: time.Second}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrNetwork) {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond) // the probe is under way
+		if err := r.SignOut(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(10 * time.Minute)
+		if err := r.Discover(t.Context()); err != nil {
+			t.Errorf("discover after signing out: %v", err)
+		}
+	})
+}
+
+// leaving is a SignIns whose signing out takes a second.
+type leaving struct {
+	signedIn
+	left chan error
+}
+
+func (l leaving) SignOut(ctx context.Context, _ string, _ registry.ServerConfig) error {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	l.left <- ctx.Err()
+	return ctx.Err()
+}
+
+func TestClosingWaitsForTheSignOutOfARemovedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan error, 1)
+		r := chart(t, registry.Options{SignIns: leaving{left: left}}, map[string]*harbour{"s": {}})
+		if err := r.Remove("s"); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		if err := <-left; err != nil {
+			t.Errorf("the sign-out ended early: %v", err)
+		}
+	})
+}
+
 func TestAForgottenCursorRestartsTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forgets := 1

@@ -74,7 +74,7 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 		s.watched[uri] = w
 	}
 	r.lastSubscriber++
-	id, first := r.lastSubscriber, len(w.fns) == 0
+	id := r.lastSubscriber
 	w.fns[id] = fn
 	timeout := r.timeout(s)
 	r.mu.Unlock()
@@ -90,14 +90,12 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 			r.followLater(s)
 		}
 	}
-	if first {
-		err = r.use(ctx, s, timeout, func(ctx context.Context, c *conn, _ func(bool)) error {
-			if _, err := offerer(ctx, c, "resources"); err != nil {
-				return err
-			}
-			return r.follow(ctx, s, c)
-		})
-	}
+	err = r.use(ctx, s, timeout, func(ctx context.Context, c *conn, _ func(bool)) error {
+		if _, err := offerer(ctx, c, "resources"); err != nil {
+			return err
+		}
+		return r.follow(ctx, s, c)
+	})
 	if err != nil {
 		stop(false)
 		return nil, onServer(server, op, err)

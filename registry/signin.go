@@ -186,7 +186,8 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 				r.forgetTools(s)
 			}
 			s.forgetOffers(func(l *offerList) bool { return l.private })
-			r.changed(Event{Server: name, Tools: s.private})
+			r.changed(Event{Server: name, Tools: s.private || s.breaker.suspended})
+			s.breaker.reset() // a probe may have been cut short
 		}
 		return nil
 	})
@@ -219,7 +220,7 @@ func (r *Registry) signOutLater(s *server) {
 	}
 	cfg := s.cfg.clone()
 	r.goroutine(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, closeTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout) // Close waits for it
 		defer cancel()
 		_ = r.opts.SignIns.SignOut(ctx, s.name, cfg)
 	})

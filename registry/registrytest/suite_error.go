@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 )
@@ -67,11 +69,19 @@ func testForeignErrors(t *testing.T, dial Dial) {
 		t.Run(http.StatusText(code), func(t *testing.T) {
 			s := new(Script).On("tools/call", func(w http.ResponseWriter, _ *http.Request, _ Message) {
 				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Retry-After", time.Now().Add(time.Minute).UTC().Format(http.TimeFormat))
 				w.WriteHeader(code)
 				_, _ = io.WriteString(w, `{"error":{"message":"not from MCP"}}`)
 			})
-			if err := connect(t, dial, s, Options{}).tryCall(); !hasStatus(err, code) {
-				t.Errorf("%v, want status %d", err, code)
+			err := connect(t, dial, s, Options{}).tryCall()
+			var status *registry.StatusError
+			if !errors.As(err, &status) || status.Code != code {
+				t.Fatalf("%v, want status %d", err, code)
+			}
+			// A platform passes a date (RFC 9110, section 10.2.3) on as seconds.
+			after := strings.Join(status.Header["Retry-After"], "")
+			if n, err := strconv.Atoi(after); err != nil || n < 30 || n > 60 {
+				t.Errorf("Retry-After %q, want about a minute in seconds", after)
 			}
 		})
 	}

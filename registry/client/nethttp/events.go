@@ -15,9 +15,28 @@ import (
 // readEvents reads an event stream to its end, or to the response that x awaits.
 func (x *exchange) readEvents(body io.Reader) {
 	limits := &x.p.limits
-	counted := &counter{r: body}
-	events := newScanner(counted, limits.EventBytes)
 	rates := x.p.ratesOf(x.Group)
+	counted := &counter{r: body}
+	paid := 0
+	// pause waits after too many messages or bytes. It reports whether it did.
+	pause := func(messages int) bool {
+		d := rates.excess(messages, counted.n-paid)
+		paid = counted.n
+		if d > 0 {
+			sleep(x.ctx, d)
+		}
+		return d > 0
+	}
+	counted.before = func() error { // comments are no events, so each read is checked
+		switch {
+		case x.Awaits != 0 && counted.n > limits.ResponseBytes:
+			return errLong
+		case x.Awaits == 0 && pause(0) && x.Head:
+			return io.EOF
+		}
+		return nil
+	}
+	events := newScanner(counted, limits.EventBytes)
 	notJSON := false
 	end := func(why client.Reason, text string) {
 		x.reportDropped(rates, true)
@@ -26,7 +45,6 @@ func (x *exchange) readEvents(body io.Reader) {
 		})
 	}
 	for !x.over {
-		before := counted.n
 		e, err := events.next()
 		switch {
 		case err == io.EOF && notJSON && x.Awaits != 0:
@@ -37,6 +55,9 @@ func (x *exchange) readEvents(body io.Reader) {
 			return
 		case errors.Is(err, errTooLarge):
 			end(client.TooLarge, "event over "+strconv.Itoa(limits.EventBytes)+" bytes")
+			return
+		case err == errLong:
+			end(client.TooLarge, "response over "+strconv.Itoa(limits.ResponseBytes)+" bytes")
 			return
 		case err != nil:
 			end(client.Network, "the stream broke off")
@@ -57,11 +78,8 @@ func (x *exchange) readEvents(body io.Reader) {
 			continue
 		}
 		x.reportDropped(rates, false)
-		if d := rates.excess(1, counted.n-before); d > 0 {
-			sleep(x.ctx, d)
-			if x.Head { // an optional stream ends, and the client opens it again
-				end(client.EOF, "")
-			}
+		if pause(1) && x.Head { // an optional stream ends, and the client opens it again
+			end(client.EOF, "")
 		}
 	}
 }
@@ -80,14 +98,21 @@ func sendable(id string) string {
 	return id
 }
 
-// A counter counts the bytes that were read.
+// errLong ends the reading of a stream that is longer than a response may be.
+var errLong = errors.New("the stream is too long")
+
+// A counter counts the bytes that were read. An error of before ends the reading.
 type counter struct {
-	r io.Reader
-	n int
+	r      io.Reader
+	n      int
+	before func() error
 }
 
 // Read implements [io.Reader].
 func (c *counter) Read(p []byte) (int, error) {
+	if err := c.before(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
 	c.n += n
 	return n, err

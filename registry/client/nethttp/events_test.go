@@ -7,9 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
 )
 
 // scan reads all events of a stream, with at most max bytes for each event.
@@ -91,6 +95,47 @@ func TestEventsAreBounded(t *testing.T) {
 	if all, err := scan(strings.NewReader(strings.Repeat("data: x\n\n: y\n\n", 1000)), 100); err != io.EOF ||
 		len(all) != 1000 {
 		t.Errorf("%d small events, %v", len(all), err)
+	}
+}
+
+// lastEvent keeps the last event of an exchange.
+type lastEvent struct{ client.Event }
+
+func (l *lastEvent) Deliver(_ uint32, e *client.Event) bool {
+	l.Event = *e
+	return true
+}
+
+// Comments are no events. They count in the bounds of bytes all the same.
+func TestCommentsAreBounded(t *testing.T) {
+	const most = 1 << 20
+	for name, row := range map[string]struct {
+		exchange client.Exchange
+		why      client.Reason
+		least    time.Duration
+	}{
+		"a stream with an answer": {client.Exchange{Awaits: 1}, client.TooLarge, 0},
+		"a session's stream":      {client.Exchange{}, client.EOF, 2 * time.Second},
+		"an optional stream":      {client.Exchange{Head: true}, client.EOF, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x, sink := reading(registry.Limits{ResponseBytes: most}), new(lastEvent)
+				x.Exchange, x.ctx, x.p.sink = &row.exchange, t.Context(), sink
+				body := strings.NewReader(strings.Repeat(":\n\n", 4*most/3))
+				began := time.Now()
+				x.readEvents(body)
+				if sink.Why != row.why {
+					t.Errorf("ended with %v (%s), want %v", sink.Why, sink.Text, row.why)
+				}
+				if took := time.Since(began); took < row.least {
+					t.Errorf("read in %v, want %v", took, row.least)
+				}
+				if row.least == 0 && body.Len() == 0 {
+					t.Error("the whole stream was read")
+				}
+			})
+		})
 	}
 }
 

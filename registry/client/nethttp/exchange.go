@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -210,7 +211,11 @@ const maxHeader = 8 << 10
 func headerLines(h http.Header) string {
 	var lines []string
 	for _, name := range readable {
-		if value := strings.Join(h.Values(name), ", "); value != "" {
+		value := strings.Join(h.Values(name), ", ")
+		if at, err := http.ParseTime(value); err == nil && name == "retry-after" {
+			value = strconv.Itoa(int(max(0, time.Until(at).Seconds()+1)))
+		}
+		if value != "" {
 			lines = append(lines, name, value[:min(len(value), maxHeader)])
 		}
 	}

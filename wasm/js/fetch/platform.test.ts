@@ -444,6 +444,13 @@ test('a redirect is not followed, and told as one', async () => {
   assert.ok(seen.numbers[0]! < 400)
 })
 
+test('the date of a Retry-After crosses as seconds', async () => {
+  handler = answer('text/plain', '', { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }, 503)
+  const seen = await new Client().run(CALL)
+  const seconds = Number(/^retry-after\n(.*)$/m.exec(seen.texts[0]!)?.[1])
+  assert.ok(seconds >= 30 && seconds <= 60, seen.texts[0])
+})
+
 test('a deep result is no result', async () => {
   handler = answer('application/json', deep)
   const seen = await new Client().run(CALL)

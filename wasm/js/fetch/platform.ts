@@ -551,7 +551,10 @@ function headersOf(lines: string[]): [name: string, value: string][] {
 function headerLines(headers: Headers): string {
   const lines: string[] = []
   for (const name of HEADERS) {
-    const value = headers.get(name)
+    let value = headers.get(name)
+    // A date becomes seconds (RFC 9110, section 10.2.3), as in nethttp.
+    const at = name === 'retry-after' && / GMT$/.test(value ?? '') ? Date.parse(value!) : NaN
+    if (at > 0) value = `${Math.max(0, Math.ceil((at - Date.now()) / 1000))}`
     if (value !== null) lines.push(name, value.slice(0, 8192))
   }
   return lines.join('\n')
