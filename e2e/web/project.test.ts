@@ -152,6 +152,15 @@ test('W6: the servers of a project’s file are off until the user switches them
   const less = await openProject(charts, JSON.stringify({ mcpServers: { tides: { url: server.url } } }))
   assert.deepEqual([less.added, less.changed, less.missing], [[], [], ['depth']])
 
+  const keyed = `{"mcpServers": {"tides": {"url": "${server.url}"}, "keyed": {"url": "${server.url}?k",
+    "headers": {"Authorization": "Bearer \${TOKEN}", "X-Kind": "chart"}}}}`
+  const asking = await openProject(charts, keyed)
+  assert.deepEqual({ ...asking.headers }, { keyed: ['Authorization'] })
+  assert.deepEqual(Object.keys(charts.getSnapshot().servers.keyed!.config.headers ?? {}), ['X-Kind'])
+  for (const file of [asking, await openProject(charts, keyed)])
+    assert.match(await file.save(), /"Authorization": "\$\{/, 'the file still asks for its value')
+  await charts.removeServer('keyed')
+
   await charts.updateServer('tides', { headers: { Authorization: 'Bearer secret-value' } })
   const text = await less.save()
   assert.ok(!text.includes('secret-value') && !text.includes('"mine"') && text.includes('"depth"'), text)

@@ -1,9 +1,10 @@
 import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { maxText } from './draft.ts'
+import { fill } from './placeholders.ts'
 import { readConfig } from './read.ts'
 import type { FileHandle, FolderHandle, ProjectFile } from './types.ts'
-import { writeConfig } from './write.ts'
+import { headerNames, writeConfig } from './write.ts'
 
 /** The files of a project's folder that may hold its servers, in this order. */
 const names = ['.mcp.json', '.wiggum/mcp.json', '.vscode/mcp.json']
@@ -20,13 +21,19 @@ export async function openProject(
   const code = kind === 'empty' ? kind : problem?.code
   if (code && code !== 'too_many')
     throw fault(`the project's file cannot be read: ${code}`, 'Compare it with docs/recipes.md.')
-  const found: ProjectFile = { added: [], changed: [], missing: [], skipped: [], save }
+  const found: ProjectFile = { added: [], changed: [], missing: [], skipped: [], headers: Object.create(null), save }
   const { servers } = registry.getSnapshot()
-  for (const { name, config } of entries) {
-    if (!config) {
+  for (const entry of entries) {
+    const { name } = entry
+    if (!entry.config) {
       found.skipped.push(name)
       continue
     }
+    const { headers: written = {}, ...rest } = entry.config
+    const { headers = {} } = fill(entry)
+    const missing = Object.keys(written).filter((header) => !headers[header])
+    if (missing.length) found.headers[name] = missing
+    const config = { ...rest, ...(Object.keys(headers).length && { headers }) }
     const known = servers[name]?.scope === 'project' ? servers[name] : undefined
     if (known?.config.url === config.url) continue
     // The file is another person's text: its servers wait for the user, who sees name and host.
@@ -48,7 +55,11 @@ export async function openProject(
   /** Writes the project's servers without secrets. */
   async function save(): Promise<string> {
     const now = Object.entries(registry.getSnapshot().servers).filter(([, s]) => s.scope === 'project')
-    const text = writeConfig(Object.fromEntries(now.map(([name, { config }]) => [name, { ...config, enabled: true }])))
+    const text = writeConfig(Object.fromEntries(now.map(([name, { config }]) => {
+      const given = headerNames(config).map((header) => header.toLowerCase())
+      const missing = found.headers[name]?.filter((header) => !given.includes(header.toLowerCase())) ?? []
+      return [name, { ...config, enabled: true, missingHeaders: [...config.missingHeaders ?? [], ...missing] }]
+    })))
     if (file) {
       const writable = await file.createWritable()
       await writable.write(text)

@@ -51,6 +51,8 @@ export interface ProjectFile {
   missing: string[]
   /** Entries that are no server for a browser, such as local programs, and those that the registry refused. */
   skipped: string[]
+  /** By server, the headers whose values the file leaves open. The user has to enter them. None is sent before. */
+  headers: Record<string, string[]>
   /** Writes the project's servers into the file, if it was read from one. Returns the text, which has no secrets. */
   save(): Promise<string>
 }

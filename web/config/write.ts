@@ -51,7 +51,7 @@ export function writeConfig(
 }
 
 /** The headers of a server, also those whose values this visit does not have. */
-const headerNames = ({ headers, missingHeaders = [] }: RedactedConfig) => [
+export const headerNames = ({ headers, missingHeaders = [] }: RedactedConfig) => [
   ...Object.keys(headers ?? {}),
   ...missingHeaders,
 ]
