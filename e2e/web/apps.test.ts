@@ -104,6 +104,12 @@ test('P52: an app is shown, hears of the call, and calls back', async (t) => {
   assert.equal(page.frames().length, 1)
 })
 
+test('P52: an app gets the arguments once more when the model has written all', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' }, partial: true }))
+  assert.equal(await apps.reported('friendly'), 'tool-input-partial,tool-input,tool-result')
+})
+
 test('P52: without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
   const page = await open(t, { apps: 'off' })
   await page.evaluate(() => window.registry.discover())

@@ -8,7 +8,11 @@ declare global {
   interface Window {
     registry: Registry
     /** Calls a tool and shows its app. Resolves to what becomes of it. */
-    showApp(name: string, options?: { sandbox?: string; server?: string; args?: object }): Promise<AppState>
+    /** With `partial`, the model still writes the arguments until the app is ready. */
+    showApp(
+      name: string,
+      options?: { sandbox?: string; server?: string; args?: object; partial?: boolean },
+    ): Promise<AppState>
     app: PortolanApp
     events: { type: string; detail: unknown }[]
   }
@@ -32,17 +36,18 @@ for (const type of ['app-message', 'app-context', 'app-state']) addEventListener
   events.push({ type, detail: e.detail })
   if (type === 'app-message' && /refuse/.test(e.detail.content[0].text)) e.preventDefault()
 })
-window.showApp = async (name, { sandbox = params.get('sandbox'), server = 'apps', args = {} } = {}) => {
+window.showApp = async (name, { sandbox = params.get('sandbox'), server = 'apps', args = {}, partial = false } = {}) => {
   document.querySelector('portolan-app')?.remove()
   const info = registry.getSnapshot().tools.find((t) => t.server === server && t.tool === name)
   const result = await registry.call(info.name, args)
   const app = document.createElement('portolan-app')
-  Object.assign(app, { registry, result, args })
+  Object.assign(app, { registry, tool: partial ? info.name : undefined, result: partial ? undefined : result, args, partial })
   if (sandbox) app.sandbox = sandbox
   if (params.has('locale')) Object.assign(app, { locale: params.get('locale'), messages: (await import('./npm/locales/' + params.get('locale') + '.js')).default })
   const state = new Promise((resolve) => app.addEventListener('app-state', (e) => resolve(e.detail), { once: true }))
   window.app = app
   document.querySelector('main').append(app)
+  if (partial) state.then(() => Object.assign(app, { partial: false, result }))
   return state
 }
 Object.assign(window, { registry, events })

@@ -64,7 +64,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private info: ToolInfo | undefined
   private run = new AbortController()
   private lives: AbortController | undefined
-  private sent: Partial<Record<'result' | 'args' | 'context', unknown>> = {}
+  private sent: Partial<Record<'result' | 'args' | 'partial' | 'context', unknown>> = {}
 
   constructor() {
     super()
@@ -311,8 +311,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     if (!frame?.isReady) return
     // The specification wants the arguments before the result.
     const input = args ?? {}
-    if (sent.args !== input && (args || !('args' in sent))) {
+    if (sent.args !== input && (args || !('args' in sent)) || sent.partial && !partial) {
       sent.args = input
+      sent.partial = partial
       frame.notify(`ui/notifications/tool-input${partial ? '-partial' : ''}`, { arguments: input })
     }
     if (result && sent.result !== result) frame.notify('ui/notifications/tool-result', forApp(sent.result = result))
