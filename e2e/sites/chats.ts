@@ -15,11 +15,16 @@ export class Chats {
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
         args: ['--no-sandbox', ...this.pages.flags],
       })
-      this.context = await this.#browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
+      this.context = await this.newContext()
     })
     after(async () => {
       await this.#browser?.close()
       await this.pages?.close()
     })
+  }
+
+  /** A context of its own, for a test that needs one. */
+  newContext(): Promise<BrowserContext> {
+    return this.#browser!.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
   }
 }

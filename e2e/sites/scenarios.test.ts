@@ -142,22 +142,25 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('disabled: the send button wakes after a while', async () => {
-    await Promise.all(
-      Object.values(sights).map(async (sight, n) => {
-        const person = await Person.open(chats.context, sight)
-        const { clock } = person.page
-        await clock.install()
-        await clock.pauseAt(Date.now() + 60_000) // a busy machine would wake the button before Enter
-        await person.ask(`token:wait-${n} [[disabled ms=700]]`)
-        await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
-        assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
-        await clock.runFor(1000)
-        await clock.resume()
-        await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
-        assert.match(await person.answer(), new RegExp(`wait-${n}`))
-        await person.leave()
-      }),
-    )
+    // The clock of a context stands still until Enter was pressed: a busy machine would wake the button before.
+    const context = await chats.newContext()
+    const all = Object.values(sights)
+    const people = await Promise.all(all.map((sight) => Person.open(context, sight)))
+    await context.clock.install()
+    await context.clock.pauseAt(Date.now() + 60_000)
+    await Promise.all(people.map(async (person, n) => {
+      const { site, send } = all[n]!
+      await person.ask(`token:wait-${n} [[disabled ms=700]]`)
+      await person.page.locator(`${send}:is(:disabled, [aria-disabled=true])`).waitFor()
+      assert.ok(!chats.pages.prompts(site).some(({ text }) => text.includes(`token:wait-${n} `)))
+    }))
+    await context.clock.runFor(1000)
+    await context.clock.resume()
+    await Promise.all(people.map(async (person, n) => {
+      await person.page.locator(`${all[n]!.send}:not(:disabled, [aria-disabled=true])`).click()
+      assert.match(await person.answer(), new RegExp(`wait-${n}`))
+    }))
+    await context.close()
   })
 
   test('virtual: only some turns are mounted, whichever are in view', async () => {
