@@ -43,11 +43,18 @@ test('a panel without a registry shows none of its views, and shows the chosen o
     }
     const out: Record<string, boolean[]> = {}
     for (const view of ['activity', 'tasks', 'log', 'resources', 'prompts', 'tools', 'servers']) {
-      const panel = document.createElement('portolan-panel')
-      panel.setAttribute('view', view)
-      document.body.append(panel)
-      const content = () => panel.shadowRoot!.querySelector('[role=tabpanel]')?.textContent?.trim() ?? ''
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      const contentOf = (panel: HTMLElement) =>
+        panel.shadowRoot!.querySelector('[role=tabpanel]')?.textContent?.trim() ?? ''
+      const make = (properties: object) => {
+        const panel = Object.assign(document.createElement('portolan-panel'), properties)
+        panel.setAttribute('view', view)
+        document.body.append(panel)
+        return panel
+      }
+      const panel = make({}), other = make({ registry: window.registry })
+      const content = () => contentOf(panel)
+      await until(() => contentOf(other) !== '') // the view is loaded, and was drawn
+      other.remove()
       const before = content() === ''
       Object.assign(panel, { registry: window.registry })
       const shown = await until(() => content() !== '')

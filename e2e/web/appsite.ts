@@ -7,8 +7,10 @@ import { listen, root, type Listening } from './harness.ts'
 declare global {
   interface Window {
     registry: Registry
-    /** Calls a tool and shows its app. Resolves to what becomes of it. */
-    /** With `partial`, the model still writes the arguments until the app is ready. */
+    /**
+     * Calls a tool and shows its app. Resolves to what becomes of it. With `partial`, the model still writes the
+     * arguments until the app is ready.
+     */
     showApp(
       name: string,
       options?: { sandbox?: string; server?: string; args?: object; partial?: boolean },
