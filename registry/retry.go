@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // codeHeaderMismatch is the error of a server that finds headers other than it expects
@@ -66,7 +67,7 @@ const (
 func (p *Pending) mayTryAgain(err error) (wait time.Duration, again bool) {
 	r := p.r
 	r.mu.Lock()
-	most := p.call.Attempts
+	most := min(p.call.Attempts, wire.MaxAttempts)
 	if most == 0 {
 		most = p.s.cfg.Attempts
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // steady returns a harbour whose tool reads only, and whose calls fail with these errors
@@ -83,6 +84,27 @@ func TestCallsThatMayRepeatAreSentAgain(t *testing.T) {
 			}, blocks, startsInline, startsLater)
 		})
 	}
+}
+
+// A server that is always busy gets no more calls than a configuration may allow.
+func TestAttemptsOfACallAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := &registry.StatusError{Code: 503, Header: map[string][]string{"Retry-After": {"1"}}}
+		h := steady(slices.Repeat([]error{busy}, 100)...)
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		cfg, _ := r.Config("a")
+		cfg.Trust = registry.TrustAll
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo", Attempts: 100, Timeout: time.Hour})
+		if n := h.seen().calls; n != wire.MaxAttempts || !errors.Is(err, busy) {
+			t.Errorf("%v after %d calls", err, n)
+		}
+	})
 }
 
 func TestStoppedBetweenAttempts(t *testing.T) {

@@ -85,6 +85,11 @@ test('bad configurations and calls teach', () =>
       r.addServer('x', { url: 'https://x.example', colour: 1 } as never),
       fails('invalid_config', /unknown field "colour"/),
     )
+    await assert.rejects(r.addServer('x', { url: 1n } as never), fails('invalid_config', /the url is not a string/))
+    await assert.rejects(
+      r.addServer('x', { url: 'https://x.example', concurrency: Infinity }),
+      fails('invalid_config', /concurrency is not a finite number/),
+    )
     await assert.rejects(r.addServer(7 as never, { url: 'https://x.example' }), fails('invalid_config'))
     await assert.rejects(r.addServer('demo', { url: 'builtin:demo' }), fails('invalid_config', /exists/))
     await assert.rejects(r.updateServer('gone', {}), fails('unknown_server'))
@@ -116,6 +121,13 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.signIn('demo', { signal: {} } as never), wrong('signal'))
     await assert.rejects(r.call('demo__echo', {}, { onProgress: 5 } as never), wrong('onProgress'))
     await assert.rejects(r.call('demo__echo', {}, { timeoutMs: '5' } as never), wrong('timeoutMs'))
+    await assert.rejects(r.call('demo__echo', {}, { attempts: '2' } as never), wrong('attempts'))
+    await assert.rejects(r.call('demo__echo', {}, { trace: 'x' } as never), wrong('trace'))
+    await assert.rejects(r.logs({ level: 'loud' } as never), wrong('level'))
+    await assert.rejects(r.prompts(null as never), fails('invalid_option', /the options of prompts/))
+    await assert.rejects(r.complete(undefined as never), fails('invalid_option', /the options of complete/))
+    await assert.rejects(r.suggest('x', { model: {} } as never), wrong('model'))
+    assert.throws(() => r.view({ extra: {} as never }), fails('invalid_config', /the tools are not an array/))
     assert.equal(await r.dispatch('demo__add', { a: 1, b: 1 }), '2', 'the registry still works')
     const circular: Record<string, unknown> = {}
     circular.self = circular

@@ -409,6 +409,7 @@ test('losses name what a format cannot express', async () => {
   r.getTools({ format: 'openai', onLoss: (loss) => lost.push(loss) })
   assert.deepEqual(lost, [{ tool: 'page__go', pointer: '/properties/odd', keyword: 'type', kind: 'described' }])
   assert.deepEqual(r.view({ exclude: ['page__go'] }).losses('gemini', { include: ['page__echo'] }), [])
+  assert.throws(() => r.losses('gemini', { inlcude: [] } as never), { code: 'invalid_option', message: /"inlcude"/ })
   await r.close()
 })
 

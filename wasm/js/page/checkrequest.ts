@@ -43,11 +43,13 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
   for (const [field, hint] of Object.entries(foreignFields))
     if (field in config)
       throw bad(`unknown field "${field}"`, `${hint} readConfig of portolan/config reads such texts.`)
+  for (const [field, value] of Object.entries(config))
+    if (typeof value === 'number' && !Number.isFinite(value)) throw bad(`${field} is not a finite number`, '')
   const { url } = config
   if (url === undefined) return
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw bad(
-      `the url ${JSON.stringify(url)} is not valid`,
+      typeof url === 'string' ? `the url ${JSON.stringify(url)} is not valid` : 'the url is not a string',
       'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
     )
   }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../shared/registry-error.ts'
+import { unknownFormat } from '../shared/fields.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
 import { callTool, readTool, resourceTools, searchTool } from './own-tools.ts'
@@ -115,11 +115,7 @@ export function convertTools(
   onLoss?: (loss: Loss) => void,
 ): Tool[] {
   const cache = converted.get(format)
-  if (!cache) {
-    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
-      hint: `Known are ${dialects.join(', ')}, ai-sdk.`,
-    })
-  }
+  if (!cache) throw unknownFormat(format, [...dialects, 'ai-sdk'])
   const out = tools.map((t) => {
     let entry = cache.get(t.definition)
     if (entry?.name !== t.name) cache.set(t.definition, entry = convert(format, t))

@@ -49,7 +49,7 @@ export class LocalSet {
     if (!Array.isArray(tools)) fail('the tools are not an array', 'Pass [{ name, description, inputSchema, run }].')
     const all = new Map(this.#tools)
     for (const tool of tools) {
-      if (!isObject(tool) || typeof tool.name !== 'string' || typeof tool.run !== 'function')
+      if (!isObject(tool) || typeof tool.name !== 'string' || !tool.name || typeof tool.run !== 'function')
         fail('a tool lacks its name or its function run', 'Pass { name, description, inputSchema, run }.')
       const name = this.#nameOf(tool.name)
       if (!legalName.test(name) || isOwn(name))
@@ -213,12 +213,12 @@ const offers = ({ tools: { allow, deny } = {} }: types.ServerConfig) => (tool: t
 /** The extra tools of a view, under their own names. */
 export function extraTools(tools: readonly types.LocalTool[]): LocalSet {
   const set = new LocalSet(extraServer, (tool) => tool)
-  for (const { name } of tools)
-    if (typeof name === 'string' && name.includes('__'))
-      throw new RegistryError('invalid_config', `the extra tool ${JSON.stringify(name)} has two underscores in a row`, {
+  set.add(tools)
+  for (const { tool } of set.infos)
+    if (tool.includes('__'))
+      throw new RegistryError('invalid_config', `the extra tool ${JSON.stringify(tool)} has two underscores in a row`, {
         hint: 'Names of servers have them. Use single underscores.',
       })
-  set.add(tools)
   return set
 }
 

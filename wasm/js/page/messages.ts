@@ -1,7 +1,7 @@
 // Messages of prompts in the forms of providers.
 
 import { textOf } from './text.ts'
-import { RegistryError } from '../shared/registry-error.ts'
+import { unknownFormat } from '../shared/fields.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../shared/types.ts'
 
 /** An image of a block: its own, or that of an embedded resource. */
@@ -57,10 +57,6 @@ const forms: Record<Dialect, Make> = {
 /** The messages in the form of a provider. */
 export function messagesFor(format: Dialect, messages: PromptMessage[]): ProviderMessage[] {
   const form = forms[format]
-  if (!Object.hasOwn(forms, format)) {
-    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
-      hint: `Known are ${Object.keys(forms).join(', ')}.`,
-    })
-  }
+  if (!Object.hasOwn(forms, format)) throw unknownFormat(format, Object.keys(forms))
   return messages.map((m) => form(m, imageOf(m.content)))
 }

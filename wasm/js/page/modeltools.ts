@@ -1,5 +1,5 @@
 import { ignore } from '../shared/download.ts'
-import { checkFields } from '../shared/fields.ts'
+import { checkFields, unknownFormat } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
@@ -105,7 +105,7 @@ export abstract class ModelTools {
 
   losses(format: types.Dialect, filter: types.ToolFilter = {}): types.Loss[] {
     const losses: types.Loss[] = []
-    this.#convert({ ...filter, deferred: false, format, onLoss: (loss) => losses.push(loss) })
+    this.getTools({ ...filter, deferred: false, format, onLoss: (loss) => losses.push(loss) })
     return losses
   }
 
@@ -113,10 +113,7 @@ export abstract class ModelTools {
     format: 'ai-sdk',
     { modalities, maxImageBytes, ...filter }: types.ToolFilter & types.MediaOptions = {},
   ): Record<string, types.RunnableAISDKTool> {
-    if (format !== sdk)
-      throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
-        hint: `Known is ${sdk}.`,
-      })
+    if (format !== sdk) throw unknownFormat(format, [sdk])
     const tools = this.getTools({ ...filter, format })
     return Object.fromEntries(
       Object.entries(tools).map(([name, tool]): [string, types.RunnableAISDKTool] => [name, {

@@ -11,6 +11,7 @@ import { resourceTools } from './own-tools.ts'
 import type { Called, CompleteParams, OfferReply, RequestBody } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Scanner } from '../shared/scan.ts'
+import { logLevels } from '../shared/wire.gen.ts'
 import type * as types from '../shared/types.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import { messagesFor } from './messages.ts'
@@ -70,8 +71,10 @@ export class Offers {
     return reply.flatMap((offer) => infoOf(method, offer) as Infos[K] ?? [])
   }
 
-  prompts({ held, ...options }: types.ListOptions & { held?: boolean } = {}): Promise<types.PromptInfo[]> {
-    return this.list(held ? 'heldPrompts' : 'prompts', options)
+  async prompts(options: types.ListOptions & { held?: boolean } = {}): Promise<types.PromptInfo[]> {
+    checkFields('prompts', options, 'servers signal held')
+    const { held, ...others } = options
+    return this.list(held ? 'heldPrompts' : 'prompts', others)
   }
 
   async instructions(
@@ -169,6 +172,8 @@ export class Offers {
     checkFields('logs', options, 'servers level signal')
     const { servers, level, signal } = options
     checkNames('servers', servers)
+    if (level !== undefined && !logLevels.includes(level))
+      throw new RegistryError('invalid_option', `level is not one of ${logLevels.join(', ')}`)
     const all = await this.#source.requests.ask<types.LogEntry[]>(
       { method: 'logs', ...(servers && { servers }), ...(level && { level }) },
       { signal },
@@ -284,7 +289,7 @@ export class Offers {
 
   async complete(request: types.CompletionRequest, options?: { signal?: AbortSignal }): Promise<types.Completion> {
     checkFields('complete', options, 'signal')
-    checkFields('complete', request, 'server prompt template argument value context')
+    checkFields('complete', request ?? null, 'server prompt template argument value context')
     const { server, argument, value, context } = request
     checkName(server)
     checkText('argument', argument)

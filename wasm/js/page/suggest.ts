@@ -27,6 +27,7 @@ export async function suggest(
   checkCount('max', max)
   checkCount('budgetTokens', budgetTokens)
   if (typeof task !== 'string') throw new RegistryError('invalid_option', 'the task is not a text')
+  if (model && typeof model !== 'function') throw new RegistryError('invalid_option', 'model is not a function')
   const ranked = await (model ? chosenBy(model, source, task, max, signal) : found(source, task, max, signal))
   const tools = new Map(source.tools.map((tool) => [tool.name, tool]))
   let left = budgetTokens

@@ -126,6 +126,8 @@ test('Gemini gets the listed name, that of the own tools, or the usual one', asy
 test('wrong options are named', async () => {
   const fails = async (options: unknown, message: RegExp) =>
     assert.rejects(messageFor(snapshot, result([]), options as MessageOptions), { code: 'invalid_option', message })
+  await fails(undefined, /the options of toMessage are not an object/)
+  await fails({ format: { of: 1n } }, /unknown format of type object/)
   await fails({ format: 'openai' }, /callId/)
   await fails({ format: 'gemini', callId: 7 }, /callId/)
   await fails({ format: 'toString', callId: '1' }, /unknown format "toString"/)

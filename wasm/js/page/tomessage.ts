@@ -1,6 +1,6 @@
 // Results in the forms of providers, as the answers to tool calls.
 
-import { checkFields } from '../shared/fields.ts'
+import { checkFields, unknownFormat } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -38,11 +38,10 @@ export async function messageFor(
 }
 
 function checked(options: MessageOptions): Pick<MessageOptions, 'format' | 'callId'> & { accepted: Accepted } {
-  checkFields('toMessage', options, 'format callId modalities maxImageBytes')
+  checkFields('toMessage', options ?? null, 'format callId modalities maxImageBytes')
   const { format, callId, modalities = {}, maxImageBytes = 5 << 20 } = options
   const bad = (message: string, hint = '') => new RegistryError('invalid_option', message, { hint })
-  if (!Object.hasOwn(formats, format))
-    throw bad(`unknown format ${JSON.stringify(format)}`, `Known are ${Object.keys(formats).join(', ')}.`)
+  if (!Object.hasOwn(formats, format)) throw unknownFormat(format, Object.keys(formats))
   if (callId === undefined ? !/^(gemini|ai-sdk)$/.test(format) : typeof callId !== 'string')
     throw bad('callId is not a string', "It is the id of the model's call.")
   checkFields('modalities', modalities, 'image audio document')

@@ -1098,7 +1098,7 @@ export interface DispatchOptions {
   timeoutMs?: number
   /** Receives the call's progress, if the server reports it. */
   onProgress?: (p: ToolProgress) => void
-  /** Replaces the server's {@link ServerConfig.retry} for this call. */
+  /** Replaces the server's {@link ServerConfig.retry} for this call: 1 to 5, and more counts as 5. */
   attempts?: number
   /** The trace that the call belongs to (W3C Trace Context, Baggage). It goes to the server in `_meta`. */
   trace?: { traceparent: string; tracestate?: string; baggage?: string }
