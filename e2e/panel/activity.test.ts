@@ -94,7 +94,11 @@ test('a call has its arguments and its answer, and is made again', async () => {
   await p.panel.getByRole('button', { name: 'demo__add' }).nth(1).waitFor()
   assert.equal(await p.panel.getByRole('button', { name: 'demo__add', expanded: true }).count(), 1)
 
+  const key = `sk-ant-${'a1'.repeat(20)}` // no configuration has it
+  await p.page.evaluate((text) => window.registry.call('demo__echo', { text }), key)
   const tape = await saved(p, 'Calls as a cassette')
+  assert.doesNotMatch(tape, /a1a1/)
+  assert.match(tape, /"text": "\[redacted\]"/)
   const player = await createRegistry({
     storage: 'memory',
     servers: { demo: { url: 'builtin:demo' } },
@@ -105,9 +109,9 @@ test('a call has its arguments and its answer, and is made again', async () => {
   await player.close()
 
   await p.panel.getByRole('checkbox', { name: 'Keep arguments and answers' }).uncheck()
-  await p.page.evaluate(() => window.registry.call('demo__echo', { text: 'unseen' }))
-  await p.panel.getByRole('button', { name: 'demo__echo' }).click()
-  await details.getByText('demo__echo').waitFor()
+  await p.page.evaluate(() => window.registry.call('demo__weather', { city: 'unseen' }))
+  await p.panel.getByRole('button', { name: 'demo__weather' }).click()
+  await details.getByText('demo__weather').waitFor()
   assert.equal(await details.getByText('Arguments').count(), 0)
   assert.deepEqual(p.faults, [])
   await p.page.close()

@@ -57,7 +57,7 @@ var scriptRules = []scriptRule{
 	},
 	{
 		room:   "web/panel/activity",
-		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/cassette/key.ts"},
+		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/cassette/key.ts", "wasm/js/shared/leaks.ts"},
 		reason: "saves calls as a cassette",
 	},
 	{

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { readArguments } from '../../../wasm/js/cassette/key.ts'
+import { maskSecrets } from '../../../wasm/js/shared/leaks.ts'
 import type { Row } from './log.ts'
 
 /** The exchanges as an HTTP archive (HAR 1.2). Secrets are not in them. */
@@ -38,7 +39,7 @@ export function asHAR(rows: readonly Row[], version: string): string {
       }]
       : []
   )
-  return JSON.stringify({ log: { version: '1.2', creator: { name: 'portolan', version }, entries } }, null, 1)
+  return fileText({ log: { version: '1.2', creator: { name: 'portolan', version }, entries } })
 }
 
 /** The calls whose arguments and answers are whole, as a cassette for `replay` of portolan/cassette. */
@@ -60,8 +61,12 @@ export function asCassette(rows: readonly Row[], snapshot: Snapshot): string {
       result: { server: row.server, tool, isError, durationMs: row.durationMs ?? 0, value },
     }]
   })
-  return JSON.stringify({ portolan: 'cassette', version: 1, servers, calls }, null, 1)
+  return fileText({ portolan: 'cassette', version: 1, servers, calls })
 }
+
+/** The text of a file. What looks like a secret is masked, because people pass files on. */
+const fileText = (value: unknown) =>
+  JSON.stringify(value, (_, v: unknown) => typeof v === 'string' ? maskSecrets(v) : v, 1)
 
 /** A JSON text's value; undefined if it is cut, or none. */
 export function parsed(text: string): unknown {
