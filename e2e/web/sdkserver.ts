@@ -70,6 +70,14 @@ export async function sdkServer(
           JSON.stringify(await sendRequest({ method: 'elicitation/create', params: question }, ElicitResultSchema)),
         )
       }
+      if (params.name === 'ask' && params.arguments?.['later']) { // on the session's own stream, after the call
+        setImmediate(async () => {
+          const question = { message: 'who?', requestedSchema: { type: 'object' as const, properties: {} } }
+          const { action } = await server.elicitInput(question).catch(() => ({ action: 'none' }))
+          calls.push(`later: ${action}`)
+        })
+        return text('later')
+      }
       if (params.name === 'ask') { // for who lists it
         const answer = await sendRequest({
           method: 'elicitation/create',

@@ -233,6 +233,24 @@ test('a question goes to the tab whose call brought it up', async (t) => {
   await asks.close()
 })
 
+test('a question that belongs to no call is cancelled when its tab closes', async (t) => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  const context = await fresh(t)
+  const options =
+    `{ mode: 'shared', storage: 'memory', servers: { s: { url: '${asks.url}' } }, onElicitation: () => new Promise(() => window.asked = true) }`
+  const [first, second] = [await tab(context, options), await tab(context, options)]
+  await second.evaluate('r.discover()')
+  await until(first, "r.has('s__ask')")
+  assert.equal(await first.evaluate(`r.dispatch('s__ask', { later: true })`), 'later')
+  await until(first, 'window.asked')
+  await first.close()
+  for (let i = 0; i < 500 && !asks.calls.some((call) => call.startsWith('later')); i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual(asks.calls, ['ask', 'later: cancel'])
+  await second.evaluate('r.close()')
+  await asks.close()
+})
+
 test('a tab without enabled servers joins as soon as another has some', async (t) => {
   const context = await fresh(t)
   downloads = 0

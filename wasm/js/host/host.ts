@@ -155,6 +155,10 @@ export class Host {
       channel.onmessage = null
       this.#held = this.#held.filter(([of]) => of !== number)
       this.#instance?.cancel(number * CLIENT) // all of its requests
+      for (const [id, { of, ask, client, event }] of this.#asks) { // a question may belong to no request
+        if (client === channel && this.#asks.delete(id))
+          of.elicited(ask, event === 'elicit' ? '{"action":"cancel"}' : '')
+      }
     }
   }
 
