@@ -148,6 +148,21 @@ test('a form asks for what the schema asks for, says what is missing, and sends 
   await p.page.close()
 })
 
+test('what is typed for a tool stays when the list of its server changes', async (t) => {
+  let listed = tools
+  const growing = await faultServer({ on: { 'tools/list': (a) => result(a, { tools: listed }) } })
+  t.after(() => growing.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: growing.url } } })
+  await trying(p, 'book')
+  await p.panel.getByLabel('Port').fill('Bergen')
+  listed = [...tools, { name: 'later', inputSchema: { type: 'object' } } as never]
+  await p.page.evaluate(() => window.registry.discover())
+  await p.panel.locator('.about').filter({ hasText: 'later' }).waitFor({ state: 'attached' })
+  assert.equal(await p.panel.getByLabel('Port').inputValue(), 'Bergen')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('what a form would lose is edited as JSON', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'free')

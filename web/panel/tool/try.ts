@@ -18,8 +18,8 @@ interface Draft {
   asText: boolean
 }
 
-/** What was typed for a tool, as long as the page lives. */
-const drafts = new WeakMap<object, Draft>()
+/** What was typed for a tool with a schema, as long as the page lives. */
+const drafts = new Map<string, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */
 class Try extends PanelPart {
@@ -33,15 +33,19 @@ class Try extends PanelPart {
   declare private progress: ToolProgress | undefined
   declare private result: ToolResult | undefined
   declare private fault: RegistryError | undefined
+  /** The draft's. */
+  private key = ''
   private readonly id_ = freshId()
   private readonly ids = new Map<string, string>()
   private form: Field = { kind: 'json', required: true, nullable: false }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('tool')) return
-    this.form = formOf(this.tool.definition.inputSchema)
+    const { server, tool, definition: { inputSchema } } = this.tool
+    this.key = JSON.stringify([server, tool, inputSchema])
+    this.form = formOf(inputSchema)
     const state = initial(this.form)
-    this.draft = drafts.get(this.tool.definition) ??
+    this.draft = drafts.get(this.key) ??
       { state, text: toJSON(this.form, state) ?? '{}', asText: this.form.kind !== 'object' }
   }
 
@@ -136,7 +140,7 @@ class Try extends PanelPart {
 
   private put(patch: Partial<Draft>): void {
     this.draft = { ...this.draft, ...patch }
-    drafts.set(this.tool.definition, this.draft)
+    drafts.set(this.key, this.draft)
   }
 
   /** The form follows the text for as long as it can show all of it. */
