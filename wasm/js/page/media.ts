@@ -22,6 +22,12 @@ export interface Accepted {
   maxImageBytes: number
 }
 
+/** The types of images that providers take. Gemini does not take the last. */
+export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const
+
+/** The largest image that a message has, in bytes, unless the app sets another bound. */
+export const mostImageBytes = 5 << 20
+
 /** The longest side of an image that was made smaller, in pixels, and the shortest that is tried. */
 const longestSide = 2048, shortestSide = 256
 

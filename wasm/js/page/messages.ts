@@ -3,28 +3,15 @@
 import { textOf } from './text.ts'
 import { unknownFormat } from '../shared/fields.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../shared/types.ts'
-
-/** An image of a block: its own, or that of an embedded resource. */
-function imageOf(block: ContentBlock): { data: string; mimeType: string } | undefined {
-  const { type, data, mimeType, resource } = block as Record<string, unknown>
-  const image = type === 'image'
-    ? { data, mimeType }
-    : {
-      data: (resource as { blob?: unknown } | undefined)?.blob,
-      mimeType: (resource as { mimeType?: unknown })?.mimeType,
-    }
-  const { data: bytes, mimeType: kind } = image
-  return typeof bytes === 'string' && typeof kind === 'string' && kind.startsWith('image/')
-    ? { data: bytes, mimeType: kind }
-    : undefined
-}
+import { imageTypes, mediaOf, mostImageBytes, type Media } from './media.ts'
 
 /** The block as a text. What is no text has a marker instead, as in results. */
 const wordsOf = (block: ContentBlock) => block.type === 'text' ? String(block.text) : textOf({ content: [block] })
 
-type Make = (message: PromptMessage, image: ReturnType<typeof imageOf>) => ProviderMessage
+type Image = Pick<Media, 'data' | 'mimeType'>
+type Make = (message: PromptMessage, image: Image | undefined) => ProviderMessage
 
-const urlOf = ({ data, mimeType }: { data: string; mimeType: string }) => `data:${mimeType};base64,${data}`
+const urlOf = ({ data, mimeType }: Image) => `data:${mimeType};base64,${data}`
 
 const forms: Record<Dialect, Make> = {
   // An assistant's message has text only.
@@ -50,13 +37,15 @@ const forms: Record<Dialect, Make> = {
   }),
   gemini: ({ role, content }, image) => ({
     role: role === 'user' ? 'user' : 'model',
-    parts: [image ? { inlineData: image } : { text: wordsOf(content) }],
+    parts: [image ? { inlineData: { mimeType: image.mimeType, data: image.data } } : { text: wordsOf(content) }],
   }),
 }
 
 /** The messages in the form of a provider. */
-export function messagesFor(format: Dialect, messages: PromptMessage[]): ProviderMessage[] {
+export async function messagesFor(format: Dialect, messages: PromptMessage[]): Promise<ProviderMessage[]> {
   const form = forms[format]
   if (!Object.hasOwn(forms, format)) throw unknownFormat(format, Object.keys(forms))
-  return messages.map((m) => form(m, imageOf(m.content)))
+  const image = format === 'gemini' ? imageTypes.slice(0, 3) : imageTypes
+  const accepted = { image, audio: false, document: false, maxImageBytes: mostImageBytes }
+  return Promise.all(messages.map(async (m) => form(m, await mediaOf(m.content, accepted))))
 }

@@ -14,7 +14,7 @@ import type { Scanner } from '../shared/scan.ts'
 import { logLevels } from '../shared/wire.gen.ts'
 import type * as types from '../shared/types.ts'
 import { checkName, checkNames } from './checkrequest.ts'
-import { messagesFor } from './messages.ts'
+import type { messagesFor } from './messages.ts'
 
 /** What the part takes from its registry. */
 export interface OfferSource {
@@ -23,6 +23,7 @@ export interface OfferSource {
   remote: boolean
   results(): Promise<Results>
   resultBytes(): number
+  messagesFor: typeof messagesFor
   origin(server: string): string
   scanner: Scanner | undefined
   /** The error of a call that the user does not allow. */
@@ -219,7 +220,7 @@ export class Offers {
     flags.push(...this.#source.scanner?.result({ content: messages.map((m) => m.content) }) ?? [])
     return {
       ...(typeof value['description'] === 'string' && { description: value['description'] }),
-      messages: format ? messagesFor(format, messages) : messages,
+      messages: format ? await this.#source.messagesFor(format, messages) : messages,
       provenance: { server, prompt, origin: this.#source.origin(server), untrusted: true },
       durationMs,
       ...(isObject(value['_meta']) && { _meta: value['_meta'] }),

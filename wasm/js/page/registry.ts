@@ -320,6 +320,7 @@ export class RegistryImage implements types.Registry, HostListener {
       remote: !this.#owner.trust,
       results: () => this.#made(),
       resultBytes: () => this.#resultBytes,
+      messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
       origin: (server) => this.#originOf(server),
       scanner: this.#owner.scanner,
       admit: async (tool, args, signal) => this.#admit(() => tool, tool.name, args, signal),

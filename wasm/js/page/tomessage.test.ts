@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ContentBlock, MessageFormat, MessageOptions, Snapshot, ToolResult } from '../shared/types.ts'
 import { Results } from './results.ts'
-import { messageFor } from './tomessage.ts'
+import { messageFor, messagesFor } from './tomessage.ts'
 
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
 const png = base64('\x89PNG\r\n\x1a\n....'), jpeg = base64('\xff\xd8\xff....'), pdf = base64('%PDF-1.7')
@@ -29,6 +29,18 @@ async function pieces(r: ToolResult, options: Partial<MessageOptions> = {}): Pro
 test('texts and media keep their order', async () => {
   const mixed = result([text('one'), text('two'), image(png), text('three'), image(jpeg, 'image/jpeg')])
   assert.deepEqual(await pieces(mixed), ['one\ntwo', `image/png ${png}`, 'three', `image/jpeg ${jpeg}`])
+})
+
+test('images of prompts have types that the provider takes', async () => {
+  const gif = base64('GIF89a....'), svg = base64('<svg/>')
+  const messages = [image(png, 'image/jpeg'), image(gif, 'image/gif'), image(svg, 'image/svg+xml')].map((content) => ({
+    role: 'user' as const,
+    content,
+  }))
+  const seen = async (format: 'anthropic' | 'gemini') =>
+    JSON.stringify(await messagesFor(format, messages)).match(/image\/[\w+]+(?=")|\[image: [^\]]*\]/g)
+  assert.deepEqual(await seen('anthropic'), ['image/png', 'image/gif', '[image: image/svg+xml, 6 B]'])
+  assert.deepEqual(await seen('gemini'), ['image/png', '[image: image/gif, 10 B]', '[image: image/svg+xml, 6 B]'])
 })
 
 test('without media the text is that of the result', async () => {

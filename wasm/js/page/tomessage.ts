@@ -5,23 +5,24 @@ import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { MessageFormat, MessageOptions, Snapshot, ToolMessages, ToolResult } from '../shared/types.ts'
-import { mediaOf, type Accepted, type Media } from './media.ts'
+import { imageTypes, mediaOf, mostImageBytes, type Accepted, type Media } from './media.ts'
 import { isOwn, searchTool } from './own-tools.ts'
 import { blockText, sound } from './text.ts'
+
+export { messagesFor } from './messages.ts'
 
 /** The most blocks of a message that are not text. */
 const mostMedia = 20
 
-const images = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const
-type ImageType = typeof images[number]
+type ImageType = typeof imageTypes[number]
 
 /** What the formats have. */
 const formats: Record<MessageFormat, Omit<Accepted, 'maxImageBytes'>> = {
   openai: { image: [], audio: false, document: false },
-  'openai-responses': { image: images, audio: false, document: true },
-  anthropic: { image: images, audio: false, document: true },
-  gemini: { image: images.slice(0, 3), audio: true, document: true },
-  'ai-sdk': { image: images, audio: true, document: true },
+  'openai-responses': { image: imageTypes, audio: false, document: true },
+  anthropic: { image: imageTypes, audio: false, document: true },
+  gemini: { image: imageTypes.slice(0, 3), audio: true, document: true },
+  'ai-sdk': { image: imageTypes, audio: true, document: true },
 }
 
 type Pieces = (string | Media)[]
@@ -39,7 +40,7 @@ export async function messageFor(
 
 function checked(options: MessageOptions): Pick<MessageOptions, 'format' | 'callId'> & { accepted: Accepted } {
   checkFields('toMessage', options ?? null, 'format callId modalities maxImageBytes')
-  const { format, callId, modalities = {}, maxImageBytes = 5 << 20 } = options
+  const { format, callId, modalities = {}, maxImageBytes = mostImageBytes } = options
   const bad = (message: string, hint = '') => new RegistryError('invalid_option', message, { hint })
   if (!Object.hasOwn(formats, format)) throw unknownFormat(format, Object.keys(formats))
   if (callId === undefined ? !/^(gemini|ai-sdk)$/.test(format) : typeof callId !== 'string')
