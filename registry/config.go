@@ -36,18 +36,18 @@ type ServerConfig struct {
 	// Ping is how long a session of the versions until 2025-11-25 is idle before it is
 	// pinged; 0: never. A session that does not answer is replaced by the next call.
 	Ping time.Duration
-	// Attempts is how often a call is sent at most, from 1 to 5; 0 means once. Only calls of
-	// tools that claim to be idempotent or to read only are sent again, only on a server with
-	// [TrustAll], and only if no answer came or the server answered 429 or 503.
+	// Attempts is how often a call is sent at most, from 1 to 5; 0 means once. A call is sent
+	// again if no answer came, or if the server answered 429 or 503. Its tool has to claim that
+	// it is idempotent or reads only, and its server needs [TrustAll].
 	Attempts int
 	// AllowTools, if not nil, lists the only tools (the server's own names) that are offered;
 	// DenyTools lists tools that are not.
 	AllowTools []string
 	DenyTools  []string
-	// Overrides changes how models see tools: the JSON text of an object that has, by the
-	// server's own name of a tool, an object with name, title, description, hideParams (names
-	// of parameters that models do not see; a value for one is removed) and fixed (arguments
-	// of every call). The registry applies name, hideParams and fixed. Hosts that show
+	// Overrides changes how models see tools. It is the JSON text of an object, whose keys are
+	// the server's own names of tools. A value has name, title, description, hideParams and
+	// fixed. hideParams are names of parameters that models do not see; a value for one is
+	// removed. fixed are arguments of every call. The registry applies name, hideParams and fixed. Hosts that show
 	// definitions apply the rest. Pins are about the server's own definition. nil: none.
 	Overrides []byte
 	// Auth says how to sign in; nil follows what the server says. It is not changed.

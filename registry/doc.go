@@ -1,6 +1,6 @@
-// Package registry is a client registry of MCP servers: it discovers the tools of
-// many servers at once, gives each a name of its own, converts them to the
-// forms that models take, and dispatches a model's call to the right server.
+// Package registry is a client registry of MCP servers. It discovers the tools of many
+// servers at once, and gives each tool a name of its own. It converts them to the forms
+// that models take, and dispatches a model's call to the right server.
 //
 //	r := registry.New(&registry.Options{Connect: client.New(nethttp.New(nil), nil).Connect})
 //	defer r.Close()

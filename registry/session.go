@@ -34,14 +34,14 @@ type Session interface {
 	// result or a result with isError. The error is for calls without an answer.
 	CallTool(ctx context.Context, call ToolCall) (*ToolOutput, error)
 
-	// Close tells the server that the session is over, where the protocol has
-	// a way to, and frees what the session holds even if ctx ends first.
+	// Close tells the server that the session is over, where the protocol has a way to. It
+	// frees what the session holds, even if ctx ends first.
 	// A second Close does nothing.
 	Close(ctx context.Context) error
 }
 
-// A Starter is a session that can run a call without a goroutine that waits for
-// it, which is most of what a call costs in WebAssembly.
+// A Starter is a session that can run a call without a goroutine that waits for it. The
+// goroutine is most of what a call costs in WebAssembly.
 type Starter interface {
 	Session
 
@@ -296,8 +296,8 @@ type ToolCall struct {
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.
 	OnProgress func(Progress)
-	// OnAsk, if not nil, is called with true when a question of the server is put to a
-	// person during the call, and with false when the question is over.
+	// OnAsk, if not nil, is called with true when a person gets a question of the server during
+	// the call, and with false when the question is over.
 	OnAsk func(open bool)
 }
 

@@ -1,6 +1,6 @@
-// Command portolan is Portolan's local binary: it lists and uses the tools,
-// resources and prompts of MCP servers with the same registry as the browser, serves the demo page, runs the
-// CORS proxy, the local bridge and the gateway of stdio programs, and checks proxies and servers.
+// Command portolan is Portolan's local binary. It lists and uses the tools, resources and prompts of MCP servers, with
+// the same registry as the browser. It runs the demo page, the CORS proxy, the local bridge and the gateway of stdio
+// programs. It checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]

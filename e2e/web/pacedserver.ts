@@ -10,9 +10,9 @@ export const transports = ['json', 'events', 'legacy'] as const
 /**
  * A server on the official TypeScript SDK, without CORS, in three transports at
  * /json (streamable, JSON replies), /events (streamable, SSE replies) and /legacy
- * (HTTP+SSE). Its tool `say` answers its text; before that, where a reply is a
- * stream, it sends events of progress, each only when the page has told /seen?at=
- * when it saw the one before. late is how long each took, in ms; ended are the
+ * (HTTP+SSE). Its tool `say` answers its text. Where a reply is a stream, it
+ * sends events of progress before. It sends each when the page has told /seen?at=
+ * when it saw the last one. late is how long each took, in ms; ended are the
  * sessions that were deleted, watched those for which a stream was opened.
  */
 export async function pacedServer(

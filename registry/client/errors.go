@@ -179,8 +179,8 @@ func canonical(name string) string {
 	return string(b)
 }
 
-// isRefusal reports whether err is the server's way to say that it does not
-// know what it was asked, as opposed to a fault or a lack of rights.
+// isRefusal reports whether the server does not know what it was asked. A fault or a lack
+// of rights is no refusal.
 func isRefusal(err error) bool {
 	var rpc *registry.RPCError
 	if errors.As(err, &rpc) {

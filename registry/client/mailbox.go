@@ -9,9 +9,8 @@ import (
 // dropped; answers and ends always fit.
 const mailboxSize = 1000
 
-// A mailbox carries the events of one exchange, or of one request with all its exchanges,
-// from the platform's callbacks, which must not block, to the one goroutine that waits for
-// them. Its id is that of the exchange and of the request.
+// A mailbox carries the events of one exchange, or of one request with all its exchanges.
+// The platform's callbacks fill it without blocking. One goroutine waits for them. Its id is that of the exchange and of the request.
 type mailbox struct {
 	c   *Client
 	s   *Session // nil for an exchange that belongs to no session

@@ -74,8 +74,8 @@ type Exchange struct {
 	Once bool
 }
 
-// The kind of a request is in the low bits of its id, so that a platform knows what a
-// response is without a table of requests.
+// The kind of a request is in the low bits of its id. So a platform knows what a response
+// is, without a table of requests.
 const (
 	OpOther int64 = iota
 	OpList        // tools/list

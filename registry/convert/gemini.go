@@ -9,10 +9,13 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// geminiParameters returns the input schema as Gemini's Schema. The API refuses a
-// schema without a type, a type array, fields beside anyOf (Vertex), an enum that
-// is not of non-empty strings, an array without items, required names without a
-// property, fields of another type, and unknown formats.
+// geminiParameters returns the input schema as Gemini's Schema. The API refuses:
+//   - a schema without a type, or with several
+//   - fields beside anyOf (Vertex), and fields of another type
+//   - an enum that is not of non-empty strings
+//   - an array without items
+//   - required names without a property
+//   - unknown formats
 func (c *converter) geminiParameters() *rawjson.Node {
 	c.budget = wire.MaxGeminiNodes
 	return c.gemini(c.rootView(), "", 0)

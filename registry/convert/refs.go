@@ -5,9 +5,9 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// brokenRefs returns the schemas of the root whose reference leads to no schema, or back
-// to where it came from without a step into the value. Vendors refuse the request for
-// the first, and a validator that follows the second never ends (core, 9.4.1).
+// brokenRefs returns the schemas of the root whose reference leads to no schema, or to
+// itself without a step into the value. Vendors refuse the request for the former, and a
+// validator that follows the latter never ends (core, 9.4.1).
 func (c *converter) brokenRefs() map[*rawjson.Node]bool {
 	w := &refWalk{c: c, state: map[*rawjson.Node]visit{}, broken: map[*rawjson.Node]bool{}}
 	w.collect(c.root)

@@ -172,8 +172,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// Protect lets requests to next pass that carry a token of the authorization
-// server, with all the scopes that need names for the request's JSON-RPC method.
+// Protect lets requests to next pass that carry a token of the authorization server. The
+// token needs all scopes that need names for the request's JSON-RPC method.
 // resource is the URL of the MCP endpoint.
 func (a *AuthServer) Protect(resource string, next http.Handler, need func(req *http.Request) string) http.Handler {
 	at, err := url.Parse(resource)

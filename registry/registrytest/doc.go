@@ -1,7 +1,6 @@
-// Package registrytest holds what the tests of sessions share: MCP servers that
-// are real (built on the Go SDK), servers that misbehave, the way to reach them
-// without sockets, and the suite that every implementation of
-// [registry.Session] passes. The [Oracle] is the official client.
+// Package registrytest holds what the tests of sessions share: real MCP servers (built on
+// the Go SDK), servers that misbehave, and the way to reach them without sockets. Every
+// implementation of [registry.Session] passes its suite. The [Oracle] is the official client.
 //
 //	net := registrytest.NewNet(t)
 //	net.Handle("https://a.example", registrytest.NewServer(nil))

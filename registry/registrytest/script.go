@@ -22,8 +22,8 @@ type Message struct {
 type Step func(w http.ResponseWriter, req *http.Request, m Message)
 
 // A Script is a server that does what a test says, right or wrong. Unless On says
-// otherwise it shakes hands, accepts notifications and responses, lists one tool
-// "t", answers calls with an empty result, refuses GET with 405 and takes DELETE.
+// otherwise, it shakes hands, and accepts notifications and responses. It lists one tool
+// "t" and answers calls with an empty result. It refuses GET with 405 and takes DELETE.
 type Script struct {
 	Session     string // the session id it gives; none if empty
 	Modern      bool   // speak 2026-07-28 instead of 2025-11-25

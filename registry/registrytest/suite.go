@@ -24,9 +24,8 @@ type Options struct {
 // A Dial makes the implementation under test, with rt as its network.
 type Dial func(rt http.RoundTripper, opts Options) registry.Connect
 
-// RunSessionSuite checks that an implementation of [registry.Session] behaves as
-// the interface promises, against servers that are real and servers that are not
-// what they should be. With only, it runs those groups alone.
+// RunSessionSuite checks that an implementation of [registry.Session] behaves as the
+// interface promises. Some of its servers are real, and others misbehave. With only, it runs those groups alone.
 func RunSessionSuite(t *testing.T, dial Dial, only ...string) {
 	for name, test := range map[string]func(*testing.T, Dial){
 		"Versions":      testVersions,

@@ -175,8 +175,8 @@ func tenths(n, unit int) string {
 	return strconv.Itoa(t/10) + "." + strconv.Itoa(t%10)
 }
 
-// shorten returns at most maxBytes of s: its beginning and its end, and between them
-// a marker with the number of missing characters, as JavaScript counts them, and the
+// shorten returns at most maxBytes of s: its beginning and its end, with a marker between
+// them. The marker has the number of missing characters, as JavaScript counts them, and the
 // handle of the whole. It divides no character. A text without room for the marker
 // is only cut.
 func shorten(s string, maxBytes int, keep func(string) string) (string, bool) {

@@ -36,8 +36,8 @@ var AuthFields = [...]AuthField{
 	{"signingAlgorithm", false},
 }
 
-// Bounds of a server's name, in characters, of its calls at the same time, of the attempts
-// of a call, of its timeout, and of the time between pings.
+// Bounds of a server's name, in characters, of its calls at the same time, and of the
+// attempts of a call. The others bound a call's timeout and the time between pings.
 const (
 	MaxServerName  = 64
 	MaxConcurrency = 1000

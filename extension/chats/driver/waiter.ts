@@ -17,8 +17,8 @@ interface Wait {
 }
 
 /**
- * Waits for mutations and for the background's ticks. It does not rely on the page's timers, which run once a second in
- * a hidden page, nor on animation frames, which do not run there at all.
+ * Waits for mutations and for the background's ticks. In a hidden page, timers run once a second, and animation frames
+ * do not run at all.
  */
 export class Waiter {
   /** Runs first on each tick, about every 250 ms. */

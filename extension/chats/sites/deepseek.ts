@@ -2,9 +2,9 @@ import type { SiteSpec } from './site.ts'
 import { alerts, expired, refusal, send, stop } from './phrases.ts'
 
 /**
- * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive chat.deepseek.com,
- * one of which measured in June 2026 that send and stop are one button with two drawings; never seen with an account.
- * No mark of a complete answer is known.
+ * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive chat.deepseek.com.
+ * One measured in June 2026 that send and stop are one button with two drawings. Never seen with an account. No mark of
+ * a complete answer is known.
  */
 export const deepseek: SiteSpec = {
   site: 'deepseek',

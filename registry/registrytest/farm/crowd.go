@@ -16,8 +16,8 @@ type CrowdOutcome struct {
 	Error  string    `json:"error"`
 }
 
-// Crowd has all servers of the tasks and the good one in one registry, and calls the
-// good one so many times while the others are discovered and called again and again.
+// Crowd has all servers of the tasks and the good one in one registry. It calls the good one
+// so many times, while the others are discovered and called again and again.
 func Crowd(connect func(registry.Limits) registry.Connect, good string, bad []Task, calls int) (o CrowdOutcome) {
 	r := registry.New(&registry.Options{Connect: connect(registry.Limits{})})
 	defer r.Close()
@@ -68,9 +68,8 @@ func Crowd(connect func(registry.Limits) registry.Connect, good string, bad []Ta
 	return o
 }
 
-// Deadlines uses the servers of the tasks one after the other, so many runs in all,
-// some at once, and returns how long after its deadline each call of the API returned, in
-// ms. Each run adds a server, discovers it, calls its first tool, gives such a call up, and
+// Deadlines uses the servers of the tasks in turn, so many runs in all, some at once. It
+// returns how long after its deadline each call of the API returned, in ms. Each run adds a server, discovers it, calls its first tool, gives such a call up, and
 // removes the server.
 func Deadlines(connect func(registry.Limits) registry.Connect, tasks []Task, timeout time.Duration) map[string][]float64 {
 	const atOnce, patience = 5, 100 * time.Millisecond

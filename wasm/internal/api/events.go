@@ -8,7 +8,7 @@ import (
 )
 
 // Changes are collected for a frame, so that fifty servers that connect at once are a few
-// messages and not hundreds, and what every call changes is one in a while.
+// messages and not hundreds. What every call changes waits for longer.
 const (
 	flushDelay = 16 * time.Millisecond
 	minorDelay = 250 * time.Millisecond

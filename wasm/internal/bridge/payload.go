@@ -38,8 +38,8 @@ func (b *Bridge) Tools(server string, each func(visit func(*registry.Tool))) {
 }
 
 // listed reads the server's name, a line for each tool, and the table and index of each,
-// with the withheld bit. A line has the tool's name, the digest of its pin and, if the
-// tool is held, the JSON text of its Hold, with tabs between.
+// with the withheld bit. A line has the tool's name and the digest of its pin, with a tab
+// between. If the tool is held, another tab and the JSON text of its Hold follow.
 //
 //go:wasmimport portolan listed
 func listed(lines unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)

@@ -64,8 +64,8 @@ export interface SharedLaunch {
 export type Joined = Launched | { wanted: true } | { progress: LoadProgress }
 
 /**
- * The prefix of a shared worker's name. That name is the prefix of the lock that the worker holds while it has a
- * module, and the name of the channel on which it announces the module.
+ * The prefix of a shared worker's name. The lock that the worker holds while it has a module begins with that name. The
+ * channel on which it announces the module has that name.
  */
 export const sharedName = 'portolan-shared '
 

@@ -241,9 +241,9 @@ export interface ServerConfig {
    */
   pingMs?: number
   /**
-   * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again, up to so many
-   * `attempts` in all, 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with `trust: 'trust'`.
-   * Default: once.
+   * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again. `attempts` is how
+   * often it is sent at most, from 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with
+   * `trust: 'trust'`. Default: once.
    */
   retry?: { attempts: number }
   /** The least level of the log that the server is asked to send. Default: what the server chooses. */
@@ -1017,7 +1017,7 @@ export interface MediaOptions {
   modalities?: { image?: boolean; audio?: boolean; document?: boolean }
   /**
    * The most bytes of an image. Default: 5 MiB. A browser makes a larger one smaller, with 2,048 pixels or less on its
-   * longest side, unless it is a GIF or has over 67 megapixels. Node has no such function. A marker stands there then.
+   * longest side. A GIF, and an image of over 67 megapixels, has a marker in its place. So has each larger one in Node.
    */
   maxImageBytes?: number
 }

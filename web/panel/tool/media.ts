@@ -5,9 +5,8 @@ import { download } from '../../ui/save.ts'
 import { clean } from '../../ui/text.ts'
 
 /**
- * An image, a sound or a file of a result. Images are drawn on a canvas and
- * sounds played through Web Audio, which needs no source in the page's policy
- * and runs no script that a picture brings.
+ * An image, a sound or a file of a result. Images are drawn on a canvas, and sounds are played through Web Audio. That
+ * needs no source in the page's policy, and runs no script of a picture.
  */
 class Media extends Part<WordsContext> {
   static override properties = reactive('kind', 'data', 'mimeType', 'fault', 'size', 'playing')
