@@ -237,8 +237,9 @@ func (ts *tasks) of(session string) []*task {
 }
 
 // startTask begins a call as a task. asks is nil if to can be asked at once.
-func (r *relay) startTask(ctx context.Context, s *sender, req *mcp.CallToolRequest, ttl time.Duration, asks *questions, to caller) (*task, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ttl)
+func (r *relay) startTask(s *sender, req *mcp.CallToolRequest, ttl time.Duration, asks *questions, to caller) (*task, error) {
+	// A context of the request would send the task's questions to a response that has ended.
+	ctx, cancel := context.WithTimeout(context.Background(), ttl)
 	t, err := r.bridge.tasks.begin(s.key, ttl, asks, cancel)
 	if err == nil && !r.bridge.tasks.run(t, func() (mcp.Result, error) { return r.call(ctx, s, req, taskCaller{to, t}) }) {
 		err = errors.New("the bridge ends")
