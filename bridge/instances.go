@@ -39,7 +39,7 @@ type instance struct {
 	seen       time.Time
 	lasting    bool   // until the session ends; an HTTP session may be left behind instead
 	roots      string // project by the client's roots
-	asked      bool   // the roots are known
+	asked      bool   // the roots are known, or the client did not list them in time
 	changes    int    // of the roots
 }
 
@@ -138,7 +138,8 @@ func (s *instances) project(ctx context.Context, id string, session *mcp.ServerS
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in = s.session(id)
-	if in.changes == changes {
+	// An error says nothing about the roots, and neither does a request that was cancelled.
+	if in.changes == changes && ctx.Err() == nil && (err == nil || limited.Err() != nil) {
 		in.roots, in.asked = project, true
 	}
 	return project

@@ -141,6 +141,27 @@ func slowRoots(t *testing.T, b *bridge.Bridge) (c *mcp.Client, d *desktop, listi
 	return c, &desktop{ClientSession: session, changed: make(chan struct{}, 100)}, listing, release
 }
 
+func TestACancelledCallDoesNotForgetTheRoots(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	_, d, listing, release := slowRoots(t, b)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "who"})
+		ended <- err
+	}()
+	<-listing
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the call was not cancelled")
+	}
+	<-listing
+	release <- "file:///home/ann/harbour"
+	if got := d.who(t); got != [2]string{"1 harbour", "harbour"} {
+		t.Errorf("after a cancelled call the client is %q", got)
+	}
+}
+
 func TestRootsThatChangeWhileTheyAreListed(t *testing.T) {
 	b, _, _ := paired(t, nil)
 	c, d, listing, release := slowRoots(t, b)

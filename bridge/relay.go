@@ -336,6 +336,9 @@ func (r *relay) forExtension(ctx context.Context, s *sender, given mcp.Params, i
 		who["name"], who["version"] = s.info.Name, s.info.Version
 	}
 	project := r.projectOf(ctx, s)
+	if err := ctx.Err(); err != nil { // the client was perhaps not asked for its project
+		return nil, err
+	}
 	who["instance"] = r.bridge.instances.number(s.key, s.info.Name, project, r.id != "")
 	if project != "" {
 		who["project"] = project
