@@ -23,8 +23,8 @@ import (
 
 // Bounds on tasks. A client that asks for a longer time gets the longest.
 const (
-	maxTasks       = 50       // of one session
-	maxAllTasks    = 256      // of all; the oldest that has ended makes room
+	maxTasks       = 50       // of one session; its oldest that has ended makes room
+	maxAllTasks    = 256      // of all; likewise
 	maxTaskBytes   = 64 << 20 // of all results; likewise
 	usualTaskTime  = time.Hour
 	maxTaskTime    = 24 * time.Hour
@@ -108,10 +108,10 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 			own++
 		}
 	}
-	if own >= maxTasks {
-		return nil, fmt.Errorf("%d tasks of this client are kept; wait until their time is over", maxTasks)
+	if own >= maxTasks && !ts.makeRoom(session) {
+		return nil, fmt.Errorf("%d tasks of this client are under way; try again when one has ended", maxTasks)
 	}
-	if len(ts.all) >= maxAllTasks && !ts.makeRoom() {
+	if len(ts.all) >= maxAllTasks && !ts.makeRoom("") {
 		return nil, fmt.Errorf("%d tasks are under way; try again when one has ended", maxAllTasks)
 	}
 	if ts.all == nil {
@@ -126,11 +126,11 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 	return t, nil
 }
 
-// makeRoom removes the oldest task that has ended. The caller holds mu.
-func (ts *tasks) makeRoom() bool {
+// makeRoom removes the oldest task of a session that has ended, or of all sessions if that is "". The caller holds mu.
+func (ts *tasks) makeRoom(session string) bool {
 	var oldest *task
 	for _, t := range ts.all {
-		if !t.working() && (oldest == nil || t.began.Before(oldest.began)) {
+		if (session == "" || t.session == session) && !t.working() && (oldest == nil || t.began.Before(oldest.began)) {
 			oldest = t
 		}
 	}
@@ -149,7 +149,7 @@ func (ts *tasks) trim() {
 		for _, t := range ts.all {
 			size += t.size()
 		}
-		if size <= maxTaskBytes || !ts.makeRoom() {
+		if size <= maxTaskBytes || !ts.makeRoom("") {
 			return
 		}
 	}
