@@ -77,6 +77,9 @@ func (t *task) working() bool {
 	return t.status == "working"
 }
 
+// over reports whether the time of the task is over. No client finds it then.
+func (t *task) over() bool { return time.Since(t.began) > t.ttl }
+
 func (t *task) size() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +104,7 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 	defer ts.mu.Unlock()
 	own := 0
 	for id, t := range ts.all {
-		if time.Since(t.began) > t.ttl {
+		if t.over() {
 			t.cancel()
 			delete(ts.all, id)
 		} else if t.session == session {
@@ -211,7 +214,7 @@ func (ts *tasks) close() {
 func (ts *tasks) find(session, id string) (*task, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if t := ts.all[id]; t != nil && t.session == session && time.Since(t.began) <= t.ttl {
+	if t := ts.all[id]; t != nil && t.session == session && !t.over() {
 		return t, nil
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such task of this client any more"}
@@ -223,7 +226,7 @@ func (ts *tasks) of(session string) []*task {
 	defer ts.mu.Unlock()
 	var own []*task
 	for _, t := range ts.all {
-		if t.session == session {
+		if t.session == session && !t.over() {
 			own = append(own, t)
 		}
 	}

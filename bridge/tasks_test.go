@@ -78,6 +78,18 @@ func TestEndedTasksMakeRoomForNewOnesOfTheirClient(t *testing.T) {
 	}
 }
 
+func TestTasksWhoseTimeIsOverAreNotListed(t *testing.T) {
+	var ts tasks
+	if _, err := ts.begin("a", -1, nil, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range ts.of("a") {
+		if _, err := ts.find("a", one.id); err != nil {
+			t.Errorf("a listed task: %v", err)
+		}
+	}
+}
+
 func TestResultsOfTasksAreBounded(t *testing.T) {
 	var ts tasks
 	old, errOld := ts.begin("d", time.Hour, nil, func() {})
