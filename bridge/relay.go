@@ -79,6 +79,9 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		switch method {
 		case "initialize":
 			result, err := next(ctx, method, req)
+			if err != nil {
+				return nil, err
+			}
 			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
 				init.Instructions = unpaired + " " + init.Instructions
 			}
@@ -130,7 +133,7 @@ func (r *relay) receiveModern(ctx context.Context, s *sender, method string, req
 	switch {
 	case method == "server/discover":
 		result, err = next(ctx, method, req)
-		if found, ok := result.(*mcp.DiscoverResult); ok {
+		if found, ok := result.(*mcp.DiscoverResult); ok && err == nil {
 			found.Capabilities = withTasks(found.Capabilities)
 			if !r.bridge.mayConnect() {
 				found.Instructions = unpaired + " " + found.Instructions

@@ -18,6 +18,20 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
+func TestASecondInitializeIsRefused(t *testing.T) {
+	b, _, d := paired(t, nil)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := ask(t, b.Addr(), "POST", "/mcp", initialize, "Host: "+b.Addr(), "Authorization: Bearer "+token,
+		"Content-Type: application/json", "Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID())
+	text, err := io.ReadAll(res.Body)
+	if err != nil || !strings.Contains(string(text), `"error"`) || strings.Contains(string(text), "fault") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestToolsOfTheExtension(t *testing.T) {
 	_, e, d := paired(t, nil)
 	if got := d.names(t, true); !slices.Equal(got,
