@@ -257,6 +257,9 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 				"The call may have run; ask for less."
 		}
 		return toolError(reason, req.Params.Name)
+	case errors.Is(err, socket.ErrTooDeep):
+		return toolError("The arguments of %q are nested deeper than the 64 levels that the browser extension takes; "+
+			"the call was not sent.", req.Params.Name)
 	case errors.Is(err, socket.ErrTooLarge):
 		return toolError("The arguments of %q are larger than the 2 MiB that the browser extension takes; "+
 			"the call was not sent.", req.Params.Name)

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -182,6 +183,36 @@ func TestQuestionsGoToTheirCaller(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Arguments of one client must not end the connection that all clients share.
+func TestArgumentsThatAreNestedTooDeeply(t *testing.T) {
+	b, e, other := paired(t, nil)
+	transport, end := overStdio(t, b)
+	defer end()
+	d := newDesktop(t, transport, nil)
+	waits := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := other.CallTool(ctx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "w"}})
+		waits <- err
+	}()
+	next(t, e.waiting)
+	arguments := json.RawMessage(`{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`)
+	if said, isError := d.call(t, "echo", arguments); !isError || !strings.Contains(said, "64 levels") {
+		t.Errorf("it said %q", said)
+	}
+	select {
+	case err := <-waits:
+		t.Errorf("the call of another client ended: %v", err)
+		waits <- nil
+	default:
+	}
+	if said, _ := d.call(t, "echo", map[string]any{"a": 1}); said != `Work: {"a":1}` {
+		t.Errorf("later it said %q", said)
+	}
+	cancel()
+	<-waits
 }
 
 func TestQuestionToAClientThatCannotAsk(t *testing.T) {

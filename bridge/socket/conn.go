@@ -100,6 +100,9 @@ func (c *Conn) Send(ctx context.Context, text []byte) error {
 	if len(text) > c.limits.Frame {
 		return ErrTooLarge
 	}
+	if TooDeep(text, c.limits.Depth) {
+		return ErrTooDeep
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, text)
