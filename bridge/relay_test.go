@@ -185,6 +185,30 @@ func TestQuestionsGoToTheirCaller(t *testing.T) {
 	all.Wait()
 }
 
+// An answer that the extension would not take must not leave its question open.
+func TestAnAnswerBeyondTheLimit(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	name := strings.Repeat("x", 3<<20)
+	transport, end := overStdio(t, b)
+	defer end()
+	d := newDesktop(t, transport, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": name}}, nil
+		},
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	arguments := map[string]any{"text": "who?"}
+	_, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: arguments})
+	if err == nil || !strings.Contains(err.Error(), "larger than the limit") {
+		t.Error(err)
+	}
+	name = "Ann"
+	if said, _ := d.call(t, "ask", arguments); said != "accept Ann" {
+		t.Errorf("later it said %q", said)
+	}
+}
+
 // Arguments of one client must not end the connection that all clients share.
 func TestArgumentsThatAreNestedTooDeeply(t *testing.T) {
 	b, e, other := paired(t, nil)
