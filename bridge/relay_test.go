@@ -36,7 +36,7 @@ func TestASecondInitializeIsRefused(t *testing.T) {
 func TestToolsOfTheExtension(t *testing.T) {
 	_, e, d := paired(t, nil)
 	if got := d.names(t, true); !slices.Equal(got,
-		[]string{"ask", "big", "count", "echo", "exact", "happen", "log", "wait", "who"}) {
+		[]string{"ask", "big", "count", "deep", "echo", "exact", "happen", "log", "wait", "who"}) {
 		t.Errorf("tools %v", got)
 	}
 	if got, isError := d.call(t, "echo", map[string]any{"text": "hé"}); got != `Work: {"text":"hé"}` || isError {
@@ -209,8 +209,8 @@ func TestAnAnswerBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// Arguments of one client must not end the connection that all clients share.
-func TestArgumentsThatAreNestedTooDeeply(t *testing.T) {
+// Arguments and results of one call must not end the connection that all clients share.
+func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
 	b, e, other := paired(t, nil)
 	transport, end := overStdio(t, b)
 	defer end()
@@ -225,6 +225,9 @@ func TestArgumentsThatAreNestedTooDeeply(t *testing.T) {
 	arguments := json.RawMessage(`{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`)
 	if said, isError := d.call(t, "echo", arguments); !isError || !strings.Contains(said, "64 levels") {
 		t.Errorf("it said %q", said)
+	}
+	if result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep"}); err == nil || !strings.Contains(err.Error(), "nested") {
+		t.Errorf("a deep result: %v, %v", result, err)
 	}
 	select {
 	case err := <-waits:

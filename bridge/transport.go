@@ -5,7 +5,6 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -203,10 +202,7 @@ func (l *link) answer(id jsonrpc.ID, result json.RawMessage, err error) {
 	if !id.IsValid() {
 		return
 	}
-	err = l.conn.Write(context.Background(), &jsonrpc.Response{ID: id, Result: result, Error: err})
-	if errors.Is(err, socket.ErrTooLarge) || errors.Is(err, socket.ErrTooDeep) {
-		_ = l.conn.Write(context.Background(), &jsonrpc.Response{ID: id, Error: unanswered(err)})
-	}
+	_ = l.conn.Write(context.Background(), &jsonrpc.Response{ID: id, Result: result, Error: err})
 }
 
 // noCaller is the caller of the bridge's own requests, which have no desktop client.

@@ -122,7 +122,8 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // Write implements [mcp.Connection]. Once begun, it does not end with ctx: half a frame
-// would end the connection for all calls that share it.
+// would end the connection for all calls that share it. A result beyond a limit becomes
+// an error, so that its request ends.
 func (c *Conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -131,7 +132,12 @@ func (c *Conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(context.WithoutCancel(ctx), text)
+	err = c.Send(context.WithoutCancel(ctx), text)
+	if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil && (err == ErrTooLarge || err == ErrTooDeep) {
+		refusal := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+		return c.Write(ctx, &jsonrpc.Response{ID: r.ID, Error: refusal})
+	}
+	return err
 }
 
 // end closes the connection because of err, and returns the first such reason.
