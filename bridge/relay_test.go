@@ -209,6 +209,21 @@ func TestAnAnswerBeyondTheLimit(t *testing.T) {
 	}
 }
 
+// A server that reports progress too often must not end the connection that all clients share.
+func TestAFloodOfProgress(t *testing.T) {
+	_, e, d := paired(t, nil)
+	for session := range e.server.Sessions() {
+		for i := range 6000 {
+			if err := session.NotifyProgress(t.Context(), &mcp.ProgressNotificationParams{ProgressToken: "x", Progress: float64(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if said, _ := d.call(t, "echo", map[string]any{"a": 1}); said != `Work: {"a":1}` {
+		t.Errorf("after the flood it said %q", said)
+	}
+}
+
 // Arguments and results of one call must not end the connection that all clients share.
 func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
 	b, e, other := paired(t, nil)
