@@ -247,7 +247,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 		b.instances.end(r.id)
 		b.rounds.end(r.id)
 	}()
-	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.endSession(r.id) }}, nil)
+	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.endSession(r.id) }, r.catchUp}, nil)
 	if err != nil {
 		return err
 	}

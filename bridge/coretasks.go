@@ -58,7 +58,7 @@ func (r *relay) startCoreTask(ctx context.Context, s *sender, req *mcp.CallToolR
 	if json.Unmarshal(wish, &given) == nil && given.TTL != nil && *given.TTL > 0 {
 		ttl = time.Duration(min(*given.TTL, float64(maxTaskTime.Milliseconds()))) * time.Millisecond
 	}
-	t, err := r.startTask(ctx, s, req, ttl, nil, s.caller(req))
+	t, err := r.startTask(s, req, ttl, nil, s.caller(req))
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (r *relay) startExtTask(ctx context.Context, s *sender, req *mcp.CallToolRe
 		return nil, needsTasks()
 	}
 	asks := newQuestions(s.can.Elicitation)
-	t, err := r.startTask(ctx, s, req, usualTaskTime, asks, absent{asks, r.bridge.rounds.limit()})
+	t, err := r.startTask(s, req, usualTaskTime, asks, absent{asks, r.bridge.rounds.limit()})
 	if err != nil {
 		return nil, err
 	}

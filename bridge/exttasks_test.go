@@ -323,3 +323,35 @@ func TestAQuestionOfATaskExpires(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A task of 2025-11-25 asks its client after the request that began it has ended.
+func TestATaskOverHTTPAsksItsClient(t *testing.T) {
+	b := start(t, nil)
+	e := lasting()
+	e.pair(t, b)
+	e.connect(t, b)
+	listed(t, b)
+	asked := make(chan string, 1)
+	client := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked <- req.Params.Message
+			return namer(ctx, req)
+		},
+	})
+	client.AddRoots(&mcp.Root{URI: "file:///home/ann/harbour"})
+	session, err := client.Connect(t.Context(), overHTTP(t, b, ""), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	d := &desktop{ClientSession: session, changed: make(chan struct{}, 100)}
+	if _, err := d.CallTool(t.Context(), &mcp.CallToolParams{
+		Meta: mcp.Meta{"portolan/task": map[string]any{}}, Name: "quiz", Arguments: map[string]any{"text": "name"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	next(t, asked)
+	if got := d.who(t); got != [2]string{"1 harbour", "harbour"} {
+		t.Errorf("after a task the client is %q", got)
+	}
+}

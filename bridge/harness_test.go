@@ -213,6 +213,10 @@ func (e *extension) tools() {
 		n, _ := in["n"].(float64)
 		return text("%s", strings.Repeat("x", int(n)))
 	})
+	add("deep", func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{},
+			StructuredContent: json.RawMessage(`{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`)}, nil
+	})
 	add("exact", func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{},
 			StructuredContent: json.RawMessage(`{"z":1,"id":12345678901234567890,"a":[]}`)}, nil

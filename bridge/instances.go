@@ -39,7 +39,8 @@ type instance struct {
 	seen       time.Time
 	lasting    bool   // until the session ends; an HTTP session may be left behind instead
 	roots      string // project by the client's roots
-	asked      bool   // the roots are known
+	asked      bool   // the roots are known, or the client did not list them in time
+	changes    int    // of the roots
 }
 
 // session returns the record of a session. The caller holds mu.
@@ -119,16 +120,17 @@ func (s *instances) end(id string) {
 func (s *instances) project(ctx context.Context, id string, session *mcp.ServerSession) string {
 	s.mu.Lock()
 	in := s.session(id)
-	known, project := in.asked, in.roots
+	known, project, changes := in.asked, in.roots, in.changes
 	s.mu.Unlock()
 	init := session.InitializeParams()
 	if known || init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil {
 		return project
 	}
-	ctx, cancel := context.WithTimeout(ctx, rootsWait)
+	limited, cancel := context.WithTimeout(ctx, rootsWait)
 	defer cancel()
 	project = ""
-	if roots, err := session.ListRoots(ctx, nil); err == nil && len(roots.Roots) > 0 && roots.Roots[0] != nil {
+	roots, err := session.ListRoots(limited, nil)
+	if err == nil && len(roots.Roots) > 0 && roots.Roots[0] != nil {
 		if at, err := url.Parse(roots.Roots[0].URI); err == nil {
 			project = ProjectName(at.Path)
 		}
@@ -136,7 +138,10 @@ func (s *instances) project(ctx context.Context, id string, session *mcp.ServerS
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in = s.session(id)
-	in.roots, in.asked = project, true
+	// An error says nothing about the roots, and neither does a request that was cancelled.
+	if in.changes == changes && ctx.Err() == nil && (err == nil || limited.Err() != nil) {
+		in.roots, in.asked = project, true
+	}
 	return project
 }
 
@@ -144,7 +149,9 @@ func (s *instances) project(ctx context.Context, id string, session *mcp.ServerS
 func (s *instances) rootsChanged(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.session(id).asked = false
+	in := s.session(id)
+	in.asked = false
+	in.changes++
 }
 
 // projectOf returns the project of a request: of the client's first root, else the one that

@@ -111,6 +111,75 @@ func TestProjectOfRoots(t *testing.T) {
 	}
 }
 
+// slowRoots returns a client that lists its root when the root is released. listing gets a value at the start of each
+// request for the roots, and one more if it is cancelled.
+func slowRoots(t *testing.T, b *bridge.Bridge) (c *mcp.Client, d *desktop, listing chan struct{}, release chan string) {
+	t.Helper()
+	listing, release = make(chan struct{}, 10), make(chan string, 10)
+	c = mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, nil)
+	c.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != "roots/list" {
+				return next(ctx, method, req)
+			}
+			listing <- struct{}{}
+			select {
+			case uri := <-release:
+				return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: uri}}}, nil
+			case <-ctx.Done():
+				listing <- struct{}{}
+				return nil, ctx.Err()
+			}
+		}
+	})
+	transport, end := overStdio(t, b)
+	session, err := c.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(end)
+	return c, &desktop{ClientSession: session, changed: make(chan struct{}, 100)}, listing, release
+}
+
+func TestACancelledCallDoesNotForgetTheRoots(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	_, d, listing, release := slowRoots(t, b)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "who"})
+		ended <- err
+	}()
+	<-listing
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the call was not cancelled")
+	}
+	<-listing
+	release <- "file:///home/ann/harbour"
+	if got := d.who(t); got != [2]string{"1 harbour", "harbour"} {
+		t.Errorf("after a cancelled call the client is %q", got)
+	}
+}
+
+func TestRootsThatChangeWhileTheyAreListed(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	c, d, listing, release := slowRoots(t, b)
+	said := make(chan [2]string, 1)
+	go func() { said <- d.who(t) }()
+	<-listing
+	c.AddRoots(&mcp.Root{URI: "file:///srv/tides"})  // announces the change
+	if err := d.Ping(t.Context(), nil); err != nil { // the bridge has read the announcement
+		t.Fatal(err)
+	}
+	release <- "file:///home/ann/harbour"
+	<-said
+	release <- "file:///srv/tides"
+	if got := d.who(t); got[1] != "tides" {
+		t.Errorf("after its roots changed the client is %q", got)
+	}
+}
+
 func TestProjectName(t *testing.T) {
 	for folder, want := range map[string]string{
 		"/home/ann/code": "code", "/": "", "": "", `C:\work\tides`: "tides", "C:\\": "", "..": "", " a\x1bb\n": "ab",

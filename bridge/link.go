@@ -221,7 +221,7 @@ func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, p
 		return nil, err
 	}
 	if err := l.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
-		if !errors.Is(err, socket.ErrTooLarge) {
+		if !errors.Is(err, socket.ErrTooLarge) && !errors.Is(err, socket.ErrTooDeep) {
 			l.awaitEnd(ctx)
 		}
 		return nil, err

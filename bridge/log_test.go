@@ -1,9 +1,12 @@
 package bridge_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,6 +50,54 @@ func TestLogMessagesGoToTheirCaller(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A client that does not read must not keep events from the others. Later it hears that lists may have changed.
+func TestAClientThatDoesNotReadKeepsNoEventsBack(t *testing.T) {
+	b, _, d := paired(t, nil)
+	clientIn, bridgeOut := io.Pipe()
+	bridgeIn, clientOut := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- b.ServeClient(t.Context(), bridgeIn, bridgeOut) }()
+	stuck := bufio.NewScanner(clientIn)
+	for _, m := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+			`"clientInfo":{"name":"stuck","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"info"}}`,
+	} {
+		if _, err := io.WriteString(clientOut, m+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(m, `"id"`) && !stuck.Scan() {
+			t.Fatal(stuck.Err())
+		}
+	}
+	events := make(chan string, 10)
+	other := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{
+		LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			events <- fmt.Sprintf("%s", req.Params.Data)
+		},
+	})
+	if err := other.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		d.call(t, "happen", map[string]any{"text": fmt.Sprint("event ", i)})
+		next(t, events)
+	}
+	for stuck.Scan() && !strings.Contains(stuck.Text(), "tools/list_changed") {
+	}
+	if stuck.Err() != nil || stuck.Text() == "" {
+		t.Errorf("the client was not told of changes: %v", stuck.Err())
+	}
+	go func() {
+		for stuck.Scan() {
+		}
+	}()
+	clientOut.Close()
+	<-served
+	clientIn.Close()
 }
 
 func TestEventsReachTheClientsThatWantThem(t *testing.T) {

@@ -79,6 +79,9 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		switch method {
 		case "initialize":
 			result, err := next(ctx, method, req)
+			if err != nil {
+				return nil, err
+			}
 			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
 				init.Instructions = unpaired + " " + init.Instructions
 			}
@@ -130,7 +133,7 @@ func (r *relay) receiveModern(ctx context.Context, s *sender, method string, req
 	switch {
 	case method == "server/discover":
 		result, err = next(ctx, method, req)
-		if found, ok := result.(*mcp.DiscoverResult); ok {
+		if found, ok := result.(*mcp.DiscoverResult); ok && err == nil {
 			found.Capabilities = withTasks(found.Capabilities)
 			if !r.bridge.mayConnect() {
 				found.Instructions = unpaired + " " + found.Instructions
@@ -254,6 +257,9 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 				"The call may have run; ask for less."
 		}
 		return toolError(reason, req.Params.Name)
+	case errors.Is(err, socket.ErrTooDeep):
+		return toolError("The arguments of %q are nested deeper than the 64 levels that the browser extension takes; "+
+			"the call was not sent.", req.Params.Name)
 	case errors.Is(err, socket.ErrTooLarge):
 		return toolError("The arguments of %q are larger than the 2 MiB that the browser extension takes; "+
 			"the call was not sent.", req.Params.Name)
@@ -336,6 +342,9 @@ func (r *relay) forExtension(ctx context.Context, s *sender, given mcp.Params, i
 		who["name"], who["version"] = s.info.Name, s.info.Version
 	}
 	project := r.projectOf(ctx, s)
+	if err := ctx.Err(); err != nil { // the client was perhaps not asked for its project
+		return nil, err
+	}
 	who["instance"] = r.bridge.instances.number(s.key, s.info.Name, project, r.id != "")
 	if project != "" {
 		who["project"] = project

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +19,24 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
+func TestASecondInitializeIsRefused(t *testing.T) {
+	b, _, d := paired(t, nil)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := ask(t, b.Addr(), "POST", "/mcp", initialize, "Host: "+b.Addr(), "Authorization: Bearer "+token,
+		"Content-Type: application/json", "Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID())
+	text, err := io.ReadAll(res.Body)
+	if err != nil || !strings.Contains(string(text), `"error"`) || strings.Contains(string(text), "fault") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestToolsOfTheExtension(t *testing.T) {
 	_, e, d := paired(t, nil)
 	if got := d.names(t, true); !slices.Equal(got,
-		[]string{"ask", "big", "count", "echo", "exact", "happen", "log", "wait", "who"}) {
+		[]string{"ask", "big", "count", "deep", "echo", "exact", "happen", "log", "wait", "who"}) {
 		t.Errorf("tools %v", got)
 	}
 	if got, isError := d.call(t, "echo", map[string]any{"text": "hé"}); got != `Work: {"text":"hé"}` || isError {
@@ -168,6 +183,78 @@ func TestQuestionsGoToTheirCaller(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// An answer that the extension would not take must not leave its question open.
+func TestAnAnswerBeyondTheLimit(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	name := strings.Repeat("x", 3<<20)
+	transport, end := overStdio(t, b)
+	defer end()
+	d := newDesktop(t, transport, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": name}}, nil
+		},
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	arguments := map[string]any{"text": "who?"}
+	_, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: arguments})
+	if err == nil || !strings.Contains(err.Error(), "larger than the limit") {
+		t.Error(err)
+	}
+	name = "Ann"
+	if said, _ := d.call(t, "ask", arguments); said != "accept Ann" {
+		t.Errorf("later it said %q", said)
+	}
+}
+
+// A server that reports progress too often must not end the connection that all clients share.
+func TestAFloodOfProgress(t *testing.T) {
+	_, e, d := paired(t, nil)
+	for session := range e.server.Sessions() {
+		for i := range 6000 {
+			if err := session.NotifyProgress(t.Context(), &mcp.ProgressNotificationParams{ProgressToken: "x", Progress: float64(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if said, _ := d.call(t, "echo", map[string]any{"a": 1}); said != `Work: {"a":1}` {
+		t.Errorf("after the flood it said %q", said)
+	}
+}
+
+// Arguments and results of one call must not end the connection that all clients share.
+func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
+	b, e, other := paired(t, nil)
+	transport, end := overStdio(t, b)
+	defer end()
+	d := newDesktop(t, transport, nil)
+	waits := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := other.CallTool(ctx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "w"}})
+		waits <- err
+	}()
+	next(t, e.waiting)
+	arguments := json.RawMessage(`{"a":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`)
+	if said, isError := d.call(t, "echo", arguments); !isError || !strings.Contains(said, "64 levels") {
+		t.Errorf("it said %q", said)
+	}
+	if result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep"}); err == nil || !strings.Contains(err.Error(), "nested") {
+		t.Errorf("a deep result: %v, %v", result, err)
+	}
+	select {
+	case err := <-waits:
+		t.Errorf("the call of another client ended: %v", err)
+		waits <- nil
+	default:
+	}
+	if said, _ := d.call(t, "echo", map[string]any{"a": 1}); said != `Work: {"a":1}` {
+		t.Errorf("later it said %q", said)
+	}
+	cancel()
+	<-waits
 }
 
 func TestQuestionToAClientThatCannotAsk(t *testing.T) {

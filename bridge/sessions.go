@@ -3,6 +3,8 @@ package bridge
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -46,24 +48,79 @@ func (s *sessions) end(session string) {
 	}
 }
 
-// A sessionTransport calls ended when reading from its client fails. It lets tasks pass
-// go-sdk.
+// stallTime is how long a notification may take before its client counts as one that does not read.
+const stallTime = time.Second
+
+// A sessionTransport calls ended when reading from its client fails. It lets tasks pass go-sdk. While its client does not
+// read, notifications are dropped, and other clients get theirs. It calls behind when such a client reads again.
 type sessionTransport struct {
 	mcp.Transport
-	ended func()
+	ended, behind func()
 }
 
 func (w sessionTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := w.Transport.Connect(ctx)
-	return sessionConn{c, w.ended}, err
+	return &sessionConn{Connection: c, sessionTransport: w, turn: make(chan struct{}, 1)}, err
 }
 
 type sessionConn struct {
 	mcp.Connection
-	ended func()
+	sessionTransport
+	turn    chan struct{} // held while a message is written
+	stalled atomic.Bool   // the message that is being written takes too long
 }
 
-func (c sessionConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+// Write implements [mcp.Connection]. It does not wait long for a notification.
+func (c *sessionConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	var soon <-chan time.Time
+	if req, ok := m.(*jsonrpc.Request); ok && !req.IsCall() {
+		if c.stalled.Load() {
+			return nil
+		}
+		timer := time.NewTimer(stallTime)
+		defer timer.Stop()
+		soon = timer.C
+	}
+	select {
+	case c.turn <- struct{}{}:
+	case <-soon:
+		c.stall()
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if soon == nil {
+		defer func() { <-c.turn }()
+		return c.Connection.Write(ctx, m)
+	}
+	written := make(chan error, 1)
+	go func() {
+		written <- c.Connection.Write(context.WithoutCancel(ctx), m)
+		<-c.turn
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-soon:
+		c.stall()
+		return nil
+	}
+}
+
+// stall drops notifications until the message that is being written has been.
+func (c *sessionConn) stall() {
+	if c.stalled.Swap(true) {
+		return
+	}
+	go func() {
+		c.turn <- struct{}{}
+		<-c.turn
+		c.stalled.Store(false)
+		c.behind()
+	}()
+}
+
+func (c *sessionConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if err != nil {
 		c.ended()

@@ -23,8 +23,8 @@ import (
 
 // Bounds on tasks. A client that asks for a longer time gets the longest.
 const (
-	maxTasks       = 50       // of one session
-	maxAllTasks    = 256      // of all; the oldest that has ended makes room
+	maxTasks       = 50       // of one session; its oldest that has ended makes room
+	maxAllTasks    = 256      // of all; likewise
 	maxTaskBytes   = 64 << 20 // of all results; likewise
 	usualTaskTime  = time.Hour
 	maxTaskTime    = 24 * time.Hour
@@ -77,6 +77,9 @@ func (t *task) working() bool {
 	return t.status == "working"
 }
 
+// over reports whether the time of the task is over. No client finds it then.
+func (t *task) over() bool { return time.Since(t.began) > t.ttl }
+
 func (t *task) size() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,17 +104,17 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 	defer ts.mu.Unlock()
 	own := 0
 	for id, t := range ts.all {
-		if time.Since(t.began) > t.ttl {
+		if t.over() {
 			t.cancel()
 			delete(ts.all, id)
 		} else if t.session == session {
 			own++
 		}
 	}
-	if own >= maxTasks {
-		return nil, fmt.Errorf("%d tasks of this client are kept; wait until their time is over", maxTasks)
+	if own >= maxTasks && !ts.makeRoom(session) {
+		return nil, fmt.Errorf("%d tasks of this client are under way; try again when one has ended", maxTasks)
 	}
-	if len(ts.all) >= maxAllTasks && !ts.makeRoom() {
+	if len(ts.all) >= maxAllTasks && !ts.makeRoom("") {
 		return nil, fmt.Errorf("%d tasks are under way; try again when one has ended", maxAllTasks)
 	}
 	if ts.all == nil {
@@ -126,11 +129,11 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 	return t, nil
 }
 
-// makeRoom removes the oldest task that has ended. The caller holds mu.
-func (ts *tasks) makeRoom() bool {
+// makeRoom removes the oldest task of a session that has ended, or of all sessions if that is "". The caller holds mu.
+func (ts *tasks) makeRoom(session string) bool {
 	var oldest *task
 	for _, t := range ts.all {
-		if !t.working() && (oldest == nil || t.began.Before(oldest.began)) {
+		if (session == "" || t.session == session) && !t.working() && (oldest == nil || t.began.Before(oldest.began)) {
 			oldest = t
 		}
 	}
@@ -149,7 +152,7 @@ func (ts *tasks) trim() {
 		for _, t := range ts.all {
 			size += t.size()
 		}
-		if size <= maxTaskBytes || !ts.makeRoom() {
+		if size <= maxTaskBytes || !ts.makeRoom("") {
 			return
 		}
 	}
@@ -211,7 +214,7 @@ func (ts *tasks) close() {
 func (ts *tasks) find(session, id string) (*task, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if t := ts.all[id]; t != nil && t.session == session && time.Since(t.began) <= t.ttl {
+	if t := ts.all[id]; t != nil && t.session == session && !t.over() {
 		return t, nil
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such task of this client any more"}
@@ -223,7 +226,7 @@ func (ts *tasks) of(session string) []*task {
 	defer ts.mu.Unlock()
 	var own []*task
 	for _, t := range ts.all {
-		if t.session == session {
+		if t.session == session && !t.over() {
 			own = append(own, t)
 		}
 	}
@@ -237,8 +240,9 @@ func (ts *tasks) of(session string) []*task {
 }
 
 // startTask begins a call as a task. asks is nil if to can be asked at once.
-func (r *relay) startTask(ctx context.Context, s *sender, req *mcp.CallToolRequest, ttl time.Duration, asks *questions, to caller) (*task, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ttl)
+func (r *relay) startTask(s *sender, req *mcp.CallToolRequest, ttl time.Duration, asks *questions, to caller) (*task, error) {
+	// A context of the request would send the task's questions to a response that has ended.
+	ctx, cancel := context.WithTimeout(context.Background(), ttl)
 	t, err := r.bridge.tasks.begin(s.key, ttl, asks, cancel)
 	if err == nil && !r.bridge.tasks.run(t, func() (mcp.Result, error) { return r.call(ctx, s, req, taskCaller{to, t}) }) {
 		err = errors.New("the bridge ends")

@@ -59,6 +59,37 @@ func TestTasksAreBounded(t *testing.T) {
 	}
 }
 
+func TestEndedTasksMakeRoomForNewOnesOfTheirClient(t *testing.T) {
+	var ts tasks
+	other, err := ts.begin("b", time.Hour, nil, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.end("completed", nil, nil)
+	var last *task
+	for i := range 2 * maxTasks {
+		if last, err = ts.begin("a", time.Hour, nil, func() {}); err != nil {
+			t.Fatalf("task %d: %v", i, err)
+		}
+		last.end("completed", nil, nil)
+	}
+	if all := ts.of("a"); len(all) != maxTasks || all[maxTasks-1] != last || len(ts.of("b")) != 1 {
+		t.Errorf("%d tasks are kept, and %d of another client", len(all), len(ts.of("b")))
+	}
+}
+
+func TestTasksWhoseTimeIsOverAreNotListed(t *testing.T) {
+	var ts tasks
+	if _, err := ts.begin("a", -1, nil, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range ts.of("a") {
+		if _, err := ts.find("a", one.id); err != nil {
+			t.Errorf("a listed task: %v", err)
+		}
+	}
+}
+
 func TestResultsOfTasksAreBounded(t *testing.T) {
 	var ts tasks
 	old, errOld := ts.begin("d", time.Hour, nil, func() {})

@@ -159,6 +159,22 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 	}
 }
 
+// catchUp tells the one client of a relay what it may have missed: that lists and watched resources may have changed.
+func (r *relay) catchUp() {
+	r.notify()
+	r.bridge.mu.Lock()
+	var uris []string
+	for _, w := range r.bridge.watchers {
+		if w.relay == r {
+			uris = slices.Collect(maps.Keys(w.uris))
+		}
+	}
+	r.bridge.mu.Unlock()
+	for _, uri := range uris {
+		_ = r.server.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: uri})
+	}
+}
+
 // updated tells the clients of a browser that watch a resource that it has changed.
 func (b *Bridge) updated(l *link, uri string) {
 	notified := make(map[*relay]bool)

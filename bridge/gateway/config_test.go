@@ -85,6 +85,20 @@ func TestCommandName(t *testing.T) {
 	}
 }
 
+// The gateway translates one of two values. A program that takes the other would cancel the call of another client.
+func TestRequestsAreNamedOnce(t *testing.T) {
+	for _, text := range []string{
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"requestId":2}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progressToken":2}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1,"progressTo\u006ben":2}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1},"_meta":{}}}`,
+	} {
+		if m, err := parse([]byte(text)); err == nil {
+			t.Errorf("%s was read: token %s, cancels %s", text, m.token.in(m.text), m.cancels.in(m.text))
+		}
+	}
+}
+
 // FuzzParse reads foreign messages. What is edited stays one valid line.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":"\u0041"}}}`))

@@ -34,8 +34,8 @@ var errNotRPC = errors.New("not a JSON-RPC message")
 func (m *message) isResponse() bool { return m.result.there() || m.fail.there() }
 func (m *message) isRequest() bool  { return m.method != "" && m.id.there() }
 
-// parse reads one message. It refuses members of the envelope that are there twice,
-// because two readers could take different ones.
+// parse reads one message. It refuses members of the envelope, and names of requests,
+// that are there twice, because two readers could take different ones.
 func parse(text []byte) (*message, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' || !json.Valid(text) {
@@ -63,7 +63,9 @@ func parse(text []byte) (*message, error) {
 	if method.there() && (json.Unmarshal(method.in(text), &m.method) != nil || m.method == "") {
 		return nil, errNotRPC
 	}
-	m.findIDs()
+	if !m.findIDs() {
+		return nil, errNotRPC
+	}
 	return m, nil
 }
 
@@ -71,31 +73,37 @@ func isID(value []byte) bool {
 	return value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9'
 }
 
-// findIDs finds the values that name requests.
-func (m *message) findIDs() {
+// findIDs finds the values that name requests. It reports false if one of them is there twice.
+func (m *message) findIDs() bool {
 	in := m.params
 	if m.isResponse() {
 		in = m.result
 	}
 	var meta span
+	once := true
+	take := func(part *span, value span) {
+		once = once && !part.there()
+		*part = value
+	}
 	m.object(in, func(key string, value span) {
 		switch {
 		case key == "_meta":
-			meta = value
+			take(&meta, value)
 		case key == "progressToken" && m.method == "notifications/progress":
-			m.token = value
+			take(&m.token, value)
 		case key == "requestId" && m.method == "notifications/cancelled":
-			m.cancels = value
+			take(&m.cancels, value)
 		}
 	})
 	m.object(meta, func(key string, value span) {
 		switch {
 		case key == "progressToken" && m.isRequest():
-			m.token = value
+			take(&m.token, value)
 		case key == subscriptionKey:
-			m.subscription = value
+			take(&m.subscription, value)
 		}
 	})
+	return once
 }
 
 // object calls f for the members of a part, if that is an object.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -32,7 +33,7 @@ func (p *program) message(line []byte) {
 	case m.method == "notifications/progress":
 		p.progress(m)
 	case m.method == "notifications/cancelled":
-		id := string(m.cancels.in(m.text))
+		id := questionID(m.cancels.in(m.text))
 		if to := p.asked[id]; to != nil {
 			delete(p.asked, id)
 			p.tell(to, m.edited(), true)
@@ -101,7 +102,7 @@ func (p *program) progress(m *message) {
 
 // ask passes a question of the program on to the client that has a request under way.
 func (p *program) ask(m *message) {
-	id := string(m.id.in(m.text))
+	id := questionID(m.id.in(m.text))
 	to := p.caller()
 	switch {
 	case to == nil && m.method == "ping":
@@ -114,6 +115,19 @@ func (p *program) ask(m *message) {
 	default:
 		p.asked[id] = to
 	}
+}
+
+// questionID returns an id as the key of program.asked. It is one text for all ways to write a string.
+func questionID(raw []byte) string {
+	var id string
+	if json.Unmarshal(raw, &id) != nil {
+		return string(raw)
+	}
+	text, err := json.Marshal(id)
+	if err != nil {
+		return string(raw)
+	}
+	return string(text)
 }
 
 // caller returns the only client that has a request under way, or the only client.

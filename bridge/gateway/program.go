@@ -14,7 +14,7 @@ type program struct {
 	mu    sync.Mutex
 	calls map[int64]*call  // requests of clients, by the id that the program knows
 	late  []int64          // answered requests of calls, whose progress may still come (tasks)
-	asked map[string]*peer // who got a question of the program; by its id
+	asked map[string]*peer // who got a question of the program; by its questionID
 	peers map[*peer]bool
 	next  int64
 	used  time.Time
@@ -175,7 +175,7 @@ func (p *program) notify(from *peer, m *message) {
 func (p *program) answer(from *peer, m *message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	id := string(m.id.in(m.text))
+	id := questionID(m.id.in(m.text))
 	if p.asked[id] != from {
 		return
 	}

@@ -292,6 +292,22 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A client may write an id in another way than the program: only its value is the same.
+func TestQuestionsWhoseIDIsEscaped(t *testing.T) {
+	r := serve(t, nil, testServer(t, "raw", "raw"))
+	s := r.begin("raw")
+	call := s.open("POST", `{"jsonrpc":"2.0","id":1,"method":"do","params":{"arguments":{"lines":[`+
+		`"{\"jsonrpc\":\"2.0\",\"id\":\"caf\\u00e9\\/1\",\"method\":\"its/question\"}"]}}}`)
+	if d := cmp.Diff(`{"jsonrpc":"2.0","id":"caf\u00e9\/1","method":"its/question"}`, next(t, call)); d != "" {
+		t.Error(d)
+	}
+	s.post(`{"jsonrpc":"2.0","id":"café/1","result":{"y":2}}`)
+	want := `{"jsonrpc":"2.0","method":"notifications/answered","params":{"jsonrpc":"2.0","id":"café/1","result":{"y":2}}}`
+	if d := cmp.Diff(want, next(t, call)); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestShared lets two sessions use one process at once with the same ids.
 func TestShared(t *testing.T) {
 	raw := testServer(t, "raw", "raw")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // ErrPortTaken is the error of [Listen] if another process has the port.
@@ -84,6 +85,16 @@ func (l *cappedListener) Close() error {
 type cappedConn struct {
 	net.Conn
 	free func()
+}
+
+// writeTimeout limits the time of one write. A client that keeps a stream open and does not read it is cut off.
+const writeTimeout = 10 * time.Second
+
+func (c *cappedConn) Write(p []byte) (int, error) {
+	if err := c.Conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
 }
 
 func (c *cappedConn) Close() error {

@@ -26,6 +26,7 @@ type Conn struct {
 	raw    io.Closer // the network connection below ws, or nil
 	limits Limits
 	rate   *rate.Limiter
+	own    *rate.Limiter // of progress and log messages to the peer
 
 	once sync.Once
 	mu   sync.Mutex
@@ -49,6 +50,7 @@ func (c *Conn) Widen(limits Limits) {
 	c.limits = limits.withDefaults()
 	c.ws.SetReadLimit(int64(c.limits.Frame))
 	c.rate = newLimiter(c.limits.PerSecond)
+	c.own = newLimiter(c.limits.PerSecond / 2) // the other half is for what cannot be dropped
 }
 
 // Connect implements [mcp.Transport]. The connection is open already.
@@ -100,6 +102,9 @@ func (c *Conn) Send(ctx context.Context, text []byte) error {
 	if len(text) > c.limits.Frame {
 		return ErrTooLarge
 	}
+	if TooDeep(text, c.limits.Depth) {
+		return ErrTooDeep
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return c.ws.Write(ctx, websocket.MessageText, text)
@@ -119,16 +124,27 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // Write implements [mcp.Connection]. Once begun, it does not end with ctx: half a frame
-// would end the connection for all calls that share it.
+// would end the connection for all calls that share it. A result beyond a limit becomes
+// an error, so that its request ends. Progress and log messages that come too fast for
+// the peer are dropped.
 func (c *Conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if r, ok := m.(*jsonrpc.Request); ok && (r.Method == "notifications/progress" || r.Method == "notifications/message") &&
+		!c.own.Allow() {
+		return nil
 	}
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err
 	}
-	return c.Send(context.WithoutCancel(ctx), text)
+	err = c.Send(context.WithoutCancel(ctx), text)
+	if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil && (err == ErrTooLarge || err == ErrTooDeep) {
+		refusal := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+		return c.Write(ctx, &jsonrpc.Response{ID: r.ID, Error: refusal})
+	}
+	return err
 }
 
 // end closes the connection because of err, and returns the first such reason.

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,5 +102,33 @@ func TestLogFilesAreBounded(t *testing.T) {
 			t.Errorf("file %d ends with %q, want %q", i, lines[len(lines)-1], want)
 		}
 		last -= len(lines)
+	}
+}
+
+// A device or a pipe, such as /dev/null and /dev/stderr, is written to and else left alone.
+func TestALogThatIsNoPlainFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := errors.Join(syscall.Mkfifo(path, 0o600), os.Chmod(path, 0o622)); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	l, err := openLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.most = 10
+	for range 3 {
+		if _, err := io.WriteString(l, "a long entry\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != os.ModeNamedPipe|0o622 {
+		t.Errorf("the pipe is now %v, %v", info, err)
 	}
 }

@@ -37,6 +37,9 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	chosen := choose(all, opts)
+	if opts.list && opts.json {
+		return json.NewEncoder(stdout).Encode(chosen)
+	}
 	if opts.list {
 		for _, s := range chosen {
 			fmt.Fprintf(stdout, "%-16s %-24s %s\n", s.ID, strings.Join(s.Tags, ","), printable(s.Prompts[0]))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,6 +63,12 @@ func TestScenariosAreChosen(t *testing.T) {
 		}
 		if got := strings.Join(ids, " "); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+		out.Reset()
+		var all []scenario
+		if run(t.Context(), append([]string{"chats", "check", "--list", "--json"}, strings.Fields(args)...), &out, &errors) != 0 ||
+			json.Unmarshal(out.Bytes(), &all) != nil || len(all) != len(ids) {
+			t.Errorf("%s --json: %s", args, out.String())
 		}
 	}
 }

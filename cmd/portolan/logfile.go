@@ -21,6 +21,7 @@ type logFile struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
+	bare bool // a device or a pipe, which is neither renamed nor given another mode
 }
 
 func openLog(path string) (*logFile, error) {
@@ -34,14 +35,14 @@ func (l *logFile) open() error {
 		return err
 	}
 	info, err := file.Stat()
-	if err == nil {
+	if err == nil && info.Mode().IsRegular() {
 		err = file.Chmod(0o600) // it may be an older file
 	}
 	if err != nil {
 		_ = file.Close()
 		return err
 	}
-	l.file, l.size = file, info.Size()
+	l.file, l.size, l.bare = file, info.Size(), !info.Mode().IsRegular()
 	return nil
 }
 
@@ -49,7 +50,7 @@ func (l *logFile) open() error {
 func (l *logFile) Write(entry []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.size+int64(len(entry)) > l.most && l.size > 0 {
+	if l.size+int64(len(entry)) > l.most && l.size > 0 && !l.bare {
 		if err := l.rotate(); err != nil {
 			return 0, err
 		}

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -233,4 +236,39 @@ func TestProxyLog(t *testing.T) {
 	if code, _, errs := portolan(t, "proxy", "--origin", ide, "--host", "h.example", "--log-file", t.TempDir()); code != 1 {
 		t.Errorf("a folder as log: exit code %d, %s", code, errs)
 	}
+}
+
+// pipes is a listener whose connections are in memory.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (p pipes) Close() error { close(p); return nil }
+func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestIdleConnectionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		stop := serve(t.Context(), l, http.NotFoundHandler(), make(chan error, 1))
+		defer func() {
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		}()
+		client, server := net.Pipe()
+		defer client.Close()
+		l <- server
+		if _, err := io.WriteString(client, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = client.SetDeadline(time.Now().Add(time.Hour))
+		if text, err := io.ReadAll(client); err != nil { // until the server closes
+			t.Errorf("after %q the connection stays open: %v", text, err)
+		}
+	})
 }

@@ -112,7 +112,7 @@ func listenNear(chosen, usual string, i int) (net.Listener, error) {
 // by itself, served receives the error.
 func serve(ctx context.Context, l net.Listener, handler http.Handler, served chan<- error) (stop func() error) {
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 		// Streams have no time limit. They end with the server.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}

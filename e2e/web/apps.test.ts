@@ -133,6 +133,7 @@ test('P52: models never reach a tool for apps', async (t) => {
       found: (await r.search('for_apps only apps')).some((h) => h.name === name),
       call: await code(r.call(name, {})),
       dispatch: await code(r.dispatch(name, {})),
+      withOptions: await code(r.call(`${name}\n{"app":true}`, {})),
       through: await r.call('portolan_call_tool', { name, arguments: {} }).then((x) => x.text, (e) => e.code as string),
       view: await code(r.view({}).call('for_apps', {}, { app: 'apps' } as never)),
       otherServer: await code(r.call('for_apps', {}, { app: 'other' })),
@@ -149,6 +150,7 @@ test('P52: models never reach a tool for apps', async (t) => {
     found: false,
     call: 'unknown_tool',
     dispatch: 'unknown_tool',
+    withOptions: 'unknown_tool',
     view: 'invalid_option',
     otherServer: 'unknown_tool',
   })

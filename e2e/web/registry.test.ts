@@ -458,6 +458,9 @@ test('a question stops the deadlines of its call, and ends with it', async () =>
       await assert.rejects(r.dispatch('s__ask', {}, { signal: stop.signal }), fails('aborted'))
       for (let i = 0; i < 100 && !questions[3]!.signal.aborted; i++) await new Promise((f) => setTimeout(f, 50))
       assert.equal(questions[3]!.signal.aborted, true)
+
+      answer = () => Promise.reject(undefined) // a dialog that was closed
+      await assert.rejects(r.dispatch('s__ask', {}), /could not be asked/)
       assert.equal(r.getSnapshot().servers['s']!.consecutiveFailures, 0)
     })
   } finally {

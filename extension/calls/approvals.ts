@@ -3,12 +3,12 @@ import type { ToolCall } from '../tools/tool.ts'
 
 /** How long a call waits for an approval, in ms. */
 const patience = 5 * 60_000
-/** How many calls may wait at once. */
+/** How many calls of one client may wait at once. */
 const most = 20
 const longestArgs = 4000
 
 export type Decision = Parameters<Requests['approve']>[0]['answer']
-/** `expired`: no decision came in time. `gone`: the client gave up, or too many calls wait. */
+/** `expired`: no decision came in time. `gone`: the client gave up, or too many of its calls wait. */
 export type Outcome = Decision | 'expired' | 'gone'
 
 /** Calls that wait for the user's decision in the side panel. */
@@ -25,7 +25,8 @@ export class Approvals {
   }
 
   ask({ client, tool, args, signal }: ToolCall, summary: string, flags: Approval['flags'] = []): Promise<Outcome> {
-    if (this.waiting.size >= most || signal.aborted) return Promise.resolve('gone')
+    const own = this.list.filter((view) => view.client === client.key)
+    if (own.length >= most || signal.aborted) return Promise.resolve('gone')
     const id = crypto.randomUUID()
     const askedAt = Date.now()
     const { promise, resolve } = Promise.withResolvers<Outcome>()

@@ -237,9 +237,8 @@ export class Host {
     if (m.method === 'call') {
       this.#caller = Math.floor(id / CLIENT)
       const { attempts, trace, detach, app } = m
-      const name = attempts || trace || detach || app
-        ? `${m.name}\n${JSON.stringify({ attempts, trace, detach, app })}`
-        : m.name
+      let name = m.name.replaceAll('\n', ' ') // the module takes a second line for options
+      if (attempts || trace || detach || app) name += `\n${JSON.stringify({ attempts, trace, detach, app })}`
       return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
     if (m.method === 'discover') this.#discovered = true

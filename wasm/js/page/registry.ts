@@ -1,7 +1,7 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkCount, checkName, checkNames } from './checkrequest.ts'
-import { fromWire, type WireError } from '../shared/errors.ts'
+import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -823,7 +823,7 @@ export class RegistryImage implements types.Registry, HostListener {
       const answer = await questions.put(m, about)
       if (answer) this.requests.post({ elicited, answer })
     } catch (e) {
-      this.requests.post({ elicited, error: (e as Error).message })
+      this.requests.post({ elicited, error: toWire(e).message }) // an app may reject with nothing
     } finally {
       release()
     }
