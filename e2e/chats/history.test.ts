@@ -112,6 +112,12 @@ test('a database that did not open once is opened again', async () => {
   assert.deepEqual(outcomes, ['Error: the disk is busy', 'kept'])
 })
 
+test('a database that the browser closed is opened again', async () => {
+  const tools = await page.context().newCDPSession(page)
+  await tools.send('Storage.clearDataForOrigin', { origin: new URL(site.url).origin, storageTypes: 'indexeddb' })
+  assert.deepEqual(await add(40, 42, { entries: 20, units: 1e9 }), [2, 'question 40', 'question 41'])
+})
+
 test('a search through 10,000 entries', async (t) => {
   const ms = await page.evaluate(async () => {
     const opened = await new Promise<IDBDatabase>((resolve, reject) => {

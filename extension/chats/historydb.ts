@@ -131,7 +131,9 @@ export class HistoryDb {
   }
 
   private async entries(mode: IDBTransactionMode): Promise<IDBObjectStore> {
-    this.opened ??= open()
+    this.opened ??= open(() => {
+      this.opened = this.units = undefined
+    })
     const db = await this.opened.catch((e: unknown) => {
       this.opened = undefined
       throw e
@@ -140,13 +142,14 @@ export class HistoryDb {
   }
 }
 
-function open(): Promise<IDBDatabase> {
+/** `closed`: the browser closed the database, because its files are gone or cannot be read. */
+function open(closed: () => void): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1)
   request.onupgradeneeded = () => {
     const entries = request.result.createObjectStore(store, { keyPath: 'id', autoIncrement: true })
     for (const index of ['size', 'project', 'ts']) entries.createIndex(index, index)
   }
-  return asked(request)
+  return asked(request).then((db) => Object.assign(db, { onclose: closed }))
 }
 
 function asked<T>(request: IDBRequest<T>): Promise<T> {
