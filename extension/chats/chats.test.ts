@@ -4,6 +4,7 @@ import type { Options } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
 import { longestQueue } from './queue.ts'
+import { SiteSettings } from './sitesettings.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
 const area = { get: async () => ({}), set: async () => {}, remove: async () => {} }
@@ -36,4 +37,16 @@ test('prompts that never left the queue do not use up the hour', async (t) => {
   gives.abort()
   assert.deepEqual(await Promise.all(asked.slice(1)), Array(longestQueue).fill('CANCELLED'))
   assert.equal(used(), 1)
+})
+
+test('a bound that was lowered says when there is room again', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  const settings = new SiteSettings(() => {})
+  await settings.load()
+  settings.set('gemini', { enabled: true })
+  for (let n = 0; n < 5; n++, t.mock.timers.tick(60_000)) settings.admit('gemini')
+  settings.set('gemini', { perHour: 2 })
+  assert.throws(() => settings.admit('gemini'), { code: 'RATE_LIMITED', message: /Try again in 58 minutes\.$/ })
+  t.mock.timers.tick(58 * 60_000)
+  settings.admit('gemini')
 })
