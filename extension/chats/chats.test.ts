@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import type { Options } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
+import { Comparisons } from './comparisons.ts'
 import { longestQueue } from './queue.ts'
+import type { Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
@@ -49,4 +51,27 @@ test('a bound that was lowered says when there is room again', async (t) => {
   assert.throws(() => settings.admit('gemini'), { code: 'RATE_LIMITED', message: /Try again in 58 minutes\.$/ })
   t.mock.timers.tick(58 * 60_000)
   settings.admit('gemini')
+})
+
+/** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
+async function consensus(answers: (site: Site, n: number) => string) {
+  const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  const services: Site[] = ['chatgpt', 'gemini']
+  for (const site of services) chats.set(site, { enabled: true })
+  const asked = { chatgpt: 0, gemini: 0 } as Record<Site, number>
+  // What a page would do.
+  const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => (
+    { answer: answers(site, ++asked[site]), conversationId: `talk-${site}`, url: '', timings: {}, flags: [] }
+  )
+  Object.assign(chats, { attempts })
+  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'gemini', maxChars: 1000 } as const
+  const compared = await new Comparisons(chats, () => {}).run(order, call, () => {})
+  return { chats, call, compared }
+}
+
+test('a later prompt does not continue a chat of a comparison', async () => {
+  const { chats, call } = await consensus((site, n) => `${site} ${n}`)
+  assert.deepEqual(chats.conversations.of(call.client, {}), [])
 })
