@@ -75,3 +75,8 @@ test('a later prompt does not continue a chat of a comparison', async () => {
   const { chats, call } = await consensus((site, n) => `${site} ${n}`)
   assert.deepEqual(chats.conversations.of(call.client, {}), [])
 })
+
+test('a site that gives a reason why its answer stays keeps its answer', async () => {
+  const { compared } = await consensus((site, n) => n === 2 ? '**NO CHANGE**\n\nIt is right.' : `${site} ${n}`)
+  assert.equal(compared.answers.get('gemini')!.answer, 'gemini 1')
+})
