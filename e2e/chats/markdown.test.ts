@@ -117,6 +117,16 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '| $y$ |\n| --- |',
   ],
   [
+    'mathematics whose TeX is an attribute',
+    '<p>If <span class="math-inline" data-math="\\mu^2"><span class="katex"><span class="katex-html" aria-hidden="true">μ2</span></span></span> then</p><div class="math-block" data-math="\\frac{a}{b}"><span class="katex-display"><span class="katex"><span class="katex-html">ab</span></span></span></div>',
+    'If $\\mu^2$ then\n\n$$\n\\frac{a}{b}\n$$',
+  ],
+  [
+    'mathematics that looks like code',
+    '<div><ms-cmark-node><span>Each is </span></ms-cmark-node><ms-cmark-node><ms-katex class="inline"><pre><code class="rendered"><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mn>16</mn><mo>×</mo><mn>9</mn></mrow><annotation encoding="application/x-tex">16 \\times 9</annotation></semantics></math></span></span></code></pre></ms-katex></ms-cmark-node><ms-cmark-node><strong> wide</strong></ms-cmark-node></div><ms-katex class="display"><pre><code class="rendered"><span class="katex"><math><semantics><mi>y</mi><annotation encoding="application/x-tex">y</annotation></semantics></math></span></code></pre></ms-katex>',
+    'Each is $16 \\times 9$ **wide**\n\n$$\ny\n$$',
+  ],
+  [
     'citations',
     '<p>Fact<sup><a href="#fn1">1</a></sup> and more<a href="#cite-2">[2]</a><span class="cite"><a href="https://e.example/">e.example</a></span>; 10<sup>2</sup></p>',
     'Fact and more; 102',

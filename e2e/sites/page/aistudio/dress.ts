@@ -47,7 +47,12 @@ export const dress: Dress = {
         ),
       ),
     ),
-  math: (tex, display) => h('ms-katex', { class: display ? 'display' : 'inline' }, katex(tex, display)),
+  math: (tex, display) =>
+    h(
+      'ms-katex',
+      { class: display ? 'display' : 'inline' },
+      h('pre', {}, h('code', { class: 'rendered' }, katex(tex, display))),
+    ),
   citation: (label) =>
     h(
       'sup',

@@ -100,15 +100,16 @@ const isFootnote = (el: Element) => {
     /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
 }
 
-const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax'
+const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax, ms-katex, .math-inline, .math-block'
 
 /** Returns the TeX of a formula, or undefined for any other element. Pages hold a formula in several forms. */
 export function formula(el: Element): { tex: string; display: boolean } | undefined {
   if (!el.matches(formulas)) return undefined
-  const tex = el.querySelector('annotation[encoding="application/x-tex"]')?.textContent?.trim()
+  const annotation = el.querySelector('annotation[encoding="application/x-tex"]')
+  const tex = (el.getAttribute('data-math') ?? annotation?.textContent)?.trim()
   if (!tex) return undefined
-  const display = el.matches('[display="true"], [display="block"]') || el.closest('.katex-display') !== null ||
-    el.querySelector('.katex-display, math[display="block"]') !== null
+  const display = el.matches('[display="true"], [display="block"], .math-block, ms-katex.display') ||
+    el.closest('.katex-display') !== null || el.querySelector('.katex-display, math[display="block"]') !== null
   // A line feed is a space in TeX. A dollar would end the formula.
   return { tex: tex.replace(/\s*\n\s*/g, ' ').replace(/(?<!\\)\$/g, '\\$'), display }
 }
