@@ -57,7 +57,7 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '1. a\n\n   ```js\n   x\n     y\n   ```',
   ],
   ['a list right in a list', '<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>', '- a\n  - b\n- c'],
-  ['two lists in a row', '<ul><li>a</li></ul><ul><li>b</li></ul>', '- a\n\n* b'],
+  ['lists in a row', '<ul><li>a</li></ul><ul><li>b</li></ul><ul><li>c</li></ul>', '- a\n\n* b\n\n- c'],
   [
     'tasks',
     '<ul><li><input type="checkbox" checked disabled> a</li><li><input type="checkbox"> b</li></ul>',
