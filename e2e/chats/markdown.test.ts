@@ -69,6 +69,11 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '| a | b\\|c |\n| --- | ---: |\n| 1<br>2 | `x\\|y` |\n| z<br>w |  |',
   ],
   [
+    'a cell over several rows',
+    '<table><tr><th>a</th><th>b</th><th>c</th></tr><tr><td rowspan="2" colspan="2">x</td><td>1</td></tr><tr><td>2</td></tr><tr><td>y</td><td rowspan="0">z</td></tr><tr><td>w</td></tr></table>',
+    '| a | b | c |\n| --- | --- | --- |\n| x |  | 1 |\n|  |  | 2 |\n| y | z |  |\n| w |  |  |',
+  ],
+  [
     'a fenced block with a toolbar',
     '<pre><div class="bar"><span>python</span><button>Copy code</button></div><div><code class="hljs language-python"><span>def</span> f():\n    return "a  b"\n</code></div></pre>',
     '```python\ndef f():\n    return "a  b"\n```',
