@@ -132,9 +132,14 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     'Each is $16 \\times 9$ **wide**\n\n$$\ny\n$$',
   ],
   [
+    'raised and lowered numbers',
+    '<p>10<sup>-6</sup> m, 2<sup>n</sup>, log<sub>2</sub>8, H<sub>2</sub>O, 1<sup>st</sup>, <sup><b>3</b></sup></p>',
+    '10⁻⁶ m, 2ⁿ, log₂8, H₂O, 1st, **3**',
+  ],
+  [
     'citations',
     '<p>Fact<sup><a href="#fn1">1</a></sup> and more<a href="#cite-2">[2]</a><span class="cite"><a href="https://e.example/">e.example</a></span>; 10<sup>2</sup></p>',
-    'Fact and more; 102',
+    'Fact and more; 10²',
     ['.cite'],
   ],
   [

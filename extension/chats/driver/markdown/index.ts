@@ -45,9 +45,9 @@ function blocks(nodes: Iterable<Node>, reader: Reader, depth: number): string[] 
   }
   paragraph()
   // Two lists in a row need different marks, or they would be one list.
-  return out.map((text, i) =>
-    i && text.startsWith('- ') && out[i - 1]!.startsWith('- ') ? text.replace(/^- /gm, '* ') : text
-  )
+  for (let i = 1; i < out.length; i++)
+    if (out[i]!.startsWith('- ') && out[i - 1]!.startsWith('- ')) out[i] = out[i]!.replace(/^- /gm, '* ')
+  return out
 }
 
 function block(el: Element, reader: Reader, depth: number): string[] {

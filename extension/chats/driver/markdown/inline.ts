@@ -55,7 +55,9 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
       return src || alt ? `![${alt}](${src ? reader.take(src) : ''})` : ''
     }
     case 'sup':
-      return isFootnote(el) ? '' : inner()
+      return isFootnote(el) ? '' : small(inner(), '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ')
+    case 'sub':
+      return small(inner(), '₀₁₂₃₄₅₆₇₈₉₊₋ₙ')
     case 'input':
       return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
     case 'wbr':
@@ -66,6 +68,10 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
     }
   }
 }
+
+/** Returns a number in small digits. Markdown has no other form, and 10² must not become 102. */
+const small = (text: string, digits: string) =>
+  /^[\d+\-−n]+$/.test(text) ? text.replace(/./g, (c) => digits['0123456789+-n'.indexOf(c)] ?? digits[11]!) : text
 
 /** Puts marks right beside the words. White space inside would make the marks text. */
 function wrap(mark: string, text: string): string {
