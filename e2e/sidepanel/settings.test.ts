@@ -90,6 +90,20 @@ flow('mode and limit of a chat are set; nonsense is not', { state: 'used' }, asy
   assert.deepEqual(await page.evaluate(() => window.standin.tabs), ['https://chatgpt.com/'])
 })
 
+flow('a mode that could not be set is not shown as set', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await play(page, { refusal: { code: 'STORAGE', message: 'the disk is full' } })
+  await page.getByText('Mode and limit').first().click()
+  await page.getByRole('radio', { name: /Assisted/ }).first().click()
+  await page.getByText('the disk is full').waitFor()
+  assert.equal(await page.getByRole('radio', { name: /Automatic/ }).first().isChecked(), true)
+  const reuse = page.locator('portolan-options input[type=radio]:checked')
+  const before = await reuse.getAttribute('value')
+  await page.getByLabel('Continues the client’s chat').click()
+  await until(() => asked(page, 'setOptions'), (a: unknown[]) => a.length === 1, 'it is asked')
+  await until(() => reuse.getAttribute('value'), (value) => value === before, 'what holds is shown')
+})
+
 flow('bookmarks and pages ask in the click, stay off when refused, and give back', { state: 'fresh' }, async (page) => {
   const offer = page.getByRole('switch', { name: 'Offer bookmark tools' })
   await says(page, false)

@@ -3,7 +3,7 @@ import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
 import type { Options } from '../messages.ts'
 import { giveBack, permit } from './permissions.ts'
-import { setting } from './setting.ts'
+import { chosen, setting } from './setting.ts'
 
 const switches = ['focus', 'aliases', 'pages', 'history', 'debugTexts'] as const satisfies (keyof Options)[]
 const reuses = ['off', 'project', 'client'] as const satisfies Options['reuse'][]
@@ -24,7 +24,7 @@ class OptionsCard extends AppPart {
       reuses.map((reuse) =>
         html`<label class="choice"><input type="radio" name="${id}-reuse" value=${reuse} .checked=${
           options.reuse === reuse
-        } @change=${() => this.panel.send('setOptions', { reuse })}>
+        } @change=${(e: Event) => chosen(e, options.reuse, this.panel.send('setOptions', { reuse }))}>
           <span><strong>${this.t(`reuse_${reuse}`)}</strong> <span class="dim">${
           this.t(`reuse_${reuse}_means`)
         }</span></span></label>`
