@@ -17,7 +17,8 @@ export async function fill(run: OpenedRun): Promise<void> {
   if (page.holds(prompt)) return
   keepDraft(run)
   // Lexical takes no text that ends with a line feed.
-  const text = prompt.trim()
+  const end = prompt.trimEnd()
+  const text = prompt.includes('\n', end.length) ? end : prompt
   const means: ((field: HTMLElement) => void | Promise<unknown>)[] = [
     (field) => insert(field, text),
     (field) => paste(field, text),
