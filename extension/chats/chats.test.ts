@@ -80,3 +80,10 @@ test('a site that gives a reason why its answer stays keeps its answer', async (
   const { compared } = await consensus((site, n) => n === 2 ? '**NO CHANGE**\n\nIt is right.' : `${site} ${n}`)
   assert.equal(compared.answers.get('gemini')!.answer, 'gemini 1')
 })
+
+test('one chat is no comparison, also if chat_start lets it through', async () => {
+  const comparisons = new Comparisons({} as Chats, () => {})
+  const order = { form: 'compare', prompt: 'p', services: ['gemini'], rounds: 1, judge: 'rotate', maxChars: 9 } as const
+  const asked = comparisons.run({ ...order, services: [...order.services] }, {} as ToolCall, () => {})
+  await assert.rejects(asked, { code: 'INVALID_ARGUMENTS' })
+})
