@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { startChromium } from '../web/harness.ts'
-import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAsked } from './walk.ts'
+import { comparisons } from './state.ts'
+import { asked, flows, focused, lastAsked, permissions, play, says, set, until, wasAsked } from './walk.ts'
 
 const flow = flows(startChromium) // The headless shell has no clipboard.
 
@@ -334,4 +335,13 @@ flow('the servers are the settings panel: a refused origin is saved but off, and
   )
   await page.getByRole('switch', { name: 'Offer these tools' }).click()
   await wasAsked(page, 'setOptions', [{ publishRegistry: false }])
+})
+
+flow('a common answer without claims is a judgement', { state: 'used' }, async (page) => {
+  const now = Date.now()
+  await set(page, { comparisons: comparisons(now).slice(0, 1).map((c) => ({ ...c, rows: [] })) })
+  await page.locator('#tab-chats').click()
+  const shown = page.locator('portolan-comparisons')
+  await shown.getByText('The channel is 12 m deep at low water.').waitFor()
+  assert.equal(await shown.getByText('ended without a judgement').count(), 0)
 })
