@@ -345,3 +345,21 @@ flow('a common answer without claims is a judgement', { state: 'used' }, async (
   await shown.getByText('The channel is 12 m deep at low water.').waitFor()
   assert.equal(await shown.getByText('ended without a judgement').count(), 0)
 })
+
+flow('the rules of a client are shown as they are, also after several changes', { state: 'used' }, async (page) => {
+  await page.getByText('3 rules').click()
+  const rule = (tool: string) => page.getByLabel(`Rule for ${tool}`)
+  await rule('bookmark_remove').selectOption('allow')
+  await wasAsked(page, 'setGrant', [{ client: 'claude', tool: 'bookmark_remove', grant: 'allow' }])
+  await rule('bookmark_remove').selectOption('')
+  await page.getByText('2 rules').waitFor()
+  assert.equal(await rule('chat_chatgpt').inputValue(), 'allow')
+  assert.equal(await rule('page_dom').inputValue(), 'deny')
+  const { clients } = await page.evaluate(() => window.standin.background.state)
+  // On another page of the extension the person changes the same rule.
+  await rule('page_dom').selectOption('allow')
+  for (const page_dom of ['ask', 'allow', 'deny', 'ask', 'deny'] as const) {
+    await set(page, { clients: clients.map((c) => ({ ...c, grants: { ...c.grants, page_dom } })) })
+    await until(() => rule('page_dom').first().inputValue(), (value) => value === page_dom, page_dom)
+  }
+})
