@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
+import { aistudio } from '../../extension/chats/sites/aistudio.ts'
 import type { Markdown } from '../../extension/chats/driver/markdown/index.ts'
 
 let browser: Browser
@@ -77,6 +78,12 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     'a fenced block with a toolbar',
     '<pre><div class="bar"><span>python</span><button>Copy code</button></div><div><code class="hljs language-python"><span>def</span> f():\n    return "a  b"\n</code></div></pre>',
     '```python\ndef f():\n    return "a  b"\n```',
+  ],
+  [
+    'a block with notes around it',
+    '<ms-code-block><div><pre>   <code>a = 1</code>\n </pre></div><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_START</div><footer><button>copy</button><span><bdo>Use code <a href="/legal">with caution</a>.</bdo></span><span class="language">Python</span></footer><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_END</div></ms-code-block><p>b</p>',
+    '```\na = 1\n```\n\nb',
+    aistudio.layouts[0]!.omit,
   ],
   ['backticks in a block', '<pre><code>```\nx\n```</code></pre>', '````\n```\nx\n```\n````'],
   [
