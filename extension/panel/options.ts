@@ -2,8 +2,9 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
 import type { Options } from '../messages.ts'
+import { chosen } from './chosen.ts'
 import { giveBack, permit } from './permissions.ts'
-import { chosen, setting } from './setting.ts'
+import { setting } from './setting.ts'
 
 const switches = ['focus', 'aliases', 'pages', 'history', 'debugTexts'] as const satisfies (keyof Options)[]
 const reuses = ['off', 'project', 'client'] as const satisfies Options['reuse'][]

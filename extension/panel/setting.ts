@@ -21,9 +21,3 @@ export function setting(s: Setting): TemplateResult {
       aria-describedby=${s.means ? `${s.id}-means` : nothing} @change=${changed}>
     ${s.means ? html`<p id="${s.id}-means" class="dim">${s.means}</p>` : nothing}</div>`
 }
-
-/** Waits for the change that a radio button makes. If it fails, the button of `before` is chosen again. */
-export async function chosen(event: Event, before: string, change: Promise<boolean>): Promise<void> {
-  const buttons = (event.target as HTMLElement).closest('fieldset')!.querySelectorAll('input')
-  if (!await change) { for (const button of buttons) button.checked = button.value === before }
-}
