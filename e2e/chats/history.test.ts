@@ -75,6 +75,49 @@ test('the history is bounded by its entries and by its size, and the oldest go f
   )
 })
 
+/** Returns how many entries are left if the oldest goes at various moments while one is added. */
+const replaceOne = (least: number) =>
+  page.evaluate(async (least) => {
+    const left = []
+    for (let steps = 0; steps < 20; steps++) {
+      const { entries } = await db.find({})
+      const { id: _, cut: __, ...row } = entries[0]!
+      const adding = db.add({ ...row, client: 'c0', size: 1000 }, { entries: 20, units: 1e9 })
+      for (let n = 0; n < steps; n++) await Promise.resolve()
+      await Promise.all([adding, db.remove(entries.at(-1)!.id)])
+      left.push((await db.find({})).entries.length)
+      if (left.at(-1)! < least) break
+    }
+    return left
+  }, least)
+
+test('an entry that is removed while another is added takes no others with it', async () => {
+  assert.deepEqual(await replaceOne(3), Array(20).fill(3))
+})
+
+test('a database that did not open once is opened again', async () => {
+  const outcomes = await page.evaluate(async () => {
+    const { id: _, cut: __, ...row } = (await db.find({ limit: 1 })).entries[0]!
+    const own = new history_.HistoryDb()
+    const add = () =>
+      own.add({ ...row, client: 'c0', size: 1000 }, { entries: 20, units: 1e9 }).then(() => 'kept', String)
+    const { open } = IDBFactory.prototype
+    IDBFactory.prototype.open = () => {
+      throw new Error('the disk is busy')
+    }
+    const failed = await add()
+    IDBFactory.prototype.open = open
+    return [failed, await add()]
+  })
+  assert.deepEqual(outcomes, ['Error: the disk is busy', 'kept'])
+})
+
+test('a database that the browser closed is opened again', async () => {
+  const tools = await page.context().newCDPSession(page)
+  await tools.send('Storage.clearDataForOrigin', { origin: new URL(site.url).origin, storageTypes: 'indexeddb' })
+  assert.deepEqual(await add(40, 42, { entries: 20, units: 1e9 }), [2, 'question 40', 'question 41'])
+})
+
 test('a search through 10,000 entries', async (t) => {
   const ms = await page.evaluate(async () => {
     const opened = await new Promise<IDBDatabase>((resolve, reject) => {

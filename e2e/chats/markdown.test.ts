@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
+import { aistudio } from '../../extension/chats/sites/aistudio.ts'
 import type { Markdown } from '../../extension/chats/driver/markdown/index.ts'
 
 let browser: Browser
@@ -57,7 +58,7 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '1. a\n\n   ```js\n   x\n     y\n   ```',
   ],
   ['a list right in a list', '<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>', '- a\n  - b\n- c'],
-  ['two lists in a row', '<ul><li>a</li></ul><ul><li>b</li></ul>', '- a\n\n* b'],
+  ['lists in a row', '<ul><li>a</li></ul><ul><li>b</li></ul><ul><li>c</li></ul>', '- a\n\n* b\n\n- c'],
   [
     'tasks',
     '<ul><li><input type="checkbox" checked disabled> a</li><li><input type="checkbox"> b</li></ul>',
@@ -69,9 +70,20 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '| a | b\\|c |\n| --- | ---: |\n| 1<br>2 | `x\\|y` |\n| z<br>w |  |',
   ],
   [
+    'a cell over several rows',
+    '<table><tr><th>a</th><th>b</th><th>c</th></tr><tr><td rowspan="2" colspan="2">x</td><td>1</td></tr><tr><td>2</td></tr><tr><td>y</td><td rowspan="0">z</td></tr><tr><td>w</td></tr></table>',
+    '| a | b | c |\n| --- | --- | --- |\n| x |  | 1 |\n|  |  | 2 |\n| y | z |  |\n| w |  |  |',
+  ],
+  [
     'a fenced block with a toolbar',
     '<pre><div class="bar"><span>python</span><button>Copy code</button></div><div><code class="hljs language-python"><span>def</span> f():\n    return "a  b"\n</code></div></pre>',
     '```python\ndef f():\n    return "a  b"\n```',
+  ],
+  [
+    'a block with notes around it',
+    '<ms-code-block><div><pre>   <code>a = 1</code>\n </pre></div><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_START</div><footer><button>copy</button><span><bdo>Use code <a href="/legal">with caution</a>.</bdo></span><span class="language">Python</span></footer><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_END</div></ms-code-block><p>b</p>',
+    '```\na = 1\n```\n\nb',
+    aistudio.layouts[0]!.omit,
   ],
   ['backticks in a block', '<pre><code>```\nx\n```</code></pre>', '````\n```\nx\n```\n````'],
   [
@@ -117,9 +129,24 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '| $y$ |\n| --- |',
   ],
   [
+    'mathematics whose TeX is an attribute',
+    '<p>If <span class="math-inline" data-math="\\mu^2"><span class="katex"><span class="katex-html" aria-hidden="true">μ2</span></span></span> then</p><div class="math-block" data-math="\\frac{a}{b}"><span class="katex-display"><span class="katex"><span class="katex-html">ab</span></span></span></div>',
+    'If $\\mu^2$ then\n\n$$\n\\frac{a}{b}\n$$',
+  ],
+  [
+    'mathematics that looks like code',
+    '<div><ms-cmark-node><span>Each is </span></ms-cmark-node><ms-cmark-node><ms-katex class="inline"><pre><code class="rendered"><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mn>16</mn><mo>×</mo><mn>9</mn></mrow><annotation encoding="application/x-tex">16 \\times 9</annotation></semantics></math></span></span></code></pre></ms-katex></ms-cmark-node><ms-cmark-node><strong> wide</strong></ms-cmark-node></div><ms-katex class="display"><pre><code class="rendered"><span class="katex"><math><semantics><mi>y</mi><annotation encoding="application/x-tex">y</annotation></semantics></math></span></code></pre></ms-katex>',
+    'Each is $16 \\times 9$ **wide**\n\n$$\ny\n$$',
+  ],
+  [
+    'raised and lowered numbers',
+    '<p>10<sup>-6</sup> m, 2<sup>n</sup>, log<sub>2</sub>8, H<sub>2</sub>O, 1<sup>st</sup>, <sup><b>3</b></sup></p>',
+    '10⁻⁶ m, 2ⁿ, log₂8, H₂O, 1st, **3**',
+  ],
+  [
     'citations',
     '<p>Fact<sup><a href="#fn1">1</a></sup> and more<a href="#cite-2">[2]</a><span class="cite"><a href="https://e.example/">e.example</a></span>; 10<sup>2</sup></p>',
-    'Fact and more; 102',
+    'Fact and more; 10²',
     ['.cite'],
   ],
   [

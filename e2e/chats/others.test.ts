@@ -64,6 +64,13 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
     })
   }
 
+  test('a prompt may end with line feeds', async () => {
+    for (const on of others) {
+      const about = token('ends')
+      right(await sites.ask({ ...on, times }, `token:${about}\n\n`), plain(about))
+    }
+  })
+
   test('cancelled: the stop button is pressed', async () => {
     for (const on of others) {
       const driven = await sites.open({ ...on, times })

@@ -148,10 +148,11 @@ describe('trouble', { concurrency: sites.length }, () => {
       for (const [name, work] of Object.entries(own[site])) test(name, () => work(asking))
     })
 
-  test('too little and too much time is refused', async () => {
-    for (const timeoutSeconds of [9, 481, 20.5, '60'])
+  test('too little and too much time is refused, and a blank prompt', async () => {
+    const wrong = [9, 481, 20.5, '60'].map((timeoutSeconds): object => ({ prompt: 'x', timeoutSeconds }))
+    for (const args of [...wrong, { prompt: ' \n' }])
       for (const tool of ['chat_gemini', 'chat_all']) {
-        const r = await call(asking.client, tool, { prompt: 'x', timeoutSeconds })
+        const r = await call(asking.client, tool, args as Record<string, unknown>)
         assert.ok(r.error && r.text.startsWith('Invalid arguments:'), r.text)
       }
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { startChromium } from '../web/harness.ts'
-import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAsked } from './walk.ts'
+import { comparisons } from './state.ts'
+import { asked, flows, focused, lastAsked, permissions, play, says, set, until, wasAsked } from './walk.ts'
 
 const flow = flows(startChromium) // The headless shell has no clipboard.
 
@@ -88,6 +89,20 @@ flow('mode and limit of a chat are set; nonsense is not', { state: 'used' }, asy
   }])
   await page.getByRole('button', { name: 'Open ChatGPT' }).click()
   assert.deepEqual(await page.evaluate(() => window.standin.tabs), ['https://chatgpt.com/'])
+})
+
+flow('a mode that could not be set is not shown as set', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await play(page, { refusal: { code: 'STORAGE', message: 'the disk is full' } })
+  await page.getByText('Mode and limit').first().click()
+  await page.getByRole('radio', { name: /Assisted/ }).first().click()
+  await page.getByText('the disk is full').waitFor()
+  assert.equal(await page.getByRole('radio', { name: /Automatic/ }).first().isChecked(), true)
+  const reuse = page.locator('portolan-options input[type=radio]:checked')
+  const before = await reuse.getAttribute('value')
+  await page.getByLabel('Continues the client’s chat').click()
+  await until(() => asked(page, 'setOptions'), (a: unknown[]) => a.length === 1, 'it is asked')
+  await until(() => reuse.getAttribute('value'), (value) => value === before, 'what holds is shown')
 })
 
 flow('bookmarks and pages ask in the click, stay off when refused, and give back', { state: 'fresh' }, async (page) => {
@@ -320,4 +335,31 @@ flow('the servers are the settings panel: a refused origin is saved but off, and
   )
   await page.getByRole('switch', { name: 'Offer these tools' }).click()
   await wasAsked(page, 'setOptions', [{ publishRegistry: false }])
+})
+
+flow('a common answer without claims is a judgement', { state: 'used' }, async (page) => {
+  const now = Date.now()
+  await set(page, { comparisons: comparisons(now).slice(0, 1).map((c) => ({ ...c, rows: [] })) })
+  await page.locator('#tab-chats').click()
+  const shown = page.locator('portolan-comparisons')
+  await shown.getByText('The channel is 12 m deep at low water.').waitFor()
+  assert.equal(await shown.getByText('ended without a judgement').count(), 0)
+})
+
+flow('the rules of a client are shown as they are, also after several changes', { state: 'used' }, async (page) => {
+  await page.getByText('3 rules').click()
+  const rule = (tool: string) => page.getByLabel(`Rule for ${tool}`)
+  await rule('bookmark_remove').selectOption('allow')
+  await wasAsked(page, 'setGrant', [{ client: 'claude', tool: 'bookmark_remove', grant: 'allow' }])
+  await rule('bookmark_remove').selectOption('')
+  await page.getByText('2 rules').waitFor()
+  assert.equal(await rule('chat_chatgpt').inputValue(), 'allow')
+  assert.equal(await rule('page_dom').inputValue(), 'deny')
+  const { clients } = await page.evaluate(() => window.standin.background.state)
+  // On another page of the extension the person changes the same rule.
+  await rule('page_dom').selectOption('allow')
+  for (const page_dom of ['ask', 'allow', 'deny', 'ask', 'deny'] as const) {
+    await set(page, { clients: clients.map((c) => ({ ...c, grants: { ...c.grants, page_dom } })) })
+    await until(() => rule('page_dom').first().inputValue(), (value) => value === page_dom, page_dom)
+  }
 })

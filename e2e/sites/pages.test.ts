@@ -79,15 +79,15 @@ function seen(name: string, sight: Sight): void {
             'ol ul ul li',
             'table td',
             'blockquote p',
-            'pre code',
-            'code',
+            'pre code:not(.rendered)',
+            'code:not(.rendered)',
             'strong',
             'em',
             'a[href]',
             'img[alt]',
             'hr',
             'input[type=checkbox]',
-            'annotation[encoding="application/x-tex"]',
+            '.katex',
           ]
             .map((selector) => [selector, element.querySelectorAll(selector).length]),
         )
@@ -100,22 +100,23 @@ function seen(name: string, sight: Sight): void {
         'ol ul ul li': 1,
         'table td': 6,
         'blockquote p': 1,
-        'pre code': 2,
-        code: 4,
+        'pre code:not(.rendered)': 2,
+        'code:not(.rendered)': 4,
         strong: 3,
         em: 2,
         'a[href]': true,
         'img[alt]': 1,
         hr: 1,
         'input[type=checkbox]': 2,
-        'annotation[encoding="application/x-tex"]': 2,
+        '.katex': 2,
       })
       assert.equal(
         await answer.locator('pre code').first().textContent(),
         'def greet(name):\n    # two levels, and a blank line\n\n    if name:\n        print(f"Hello, {name} <b>& co</b>")',
       )
       assert.match((await answer.locator('pre code').first().getAttribute('class'))!, /language-python/)
-      assert.equal(await answer.locator('annotation').first().textContent(), 'e^{i\\pi} + 1 = 0')
+      const source = answer.locator('[data-math], annotation').first()
+      assert.equal(await source.evaluate((el) => el.getAttribute('data-math') ?? el.textContent), 'e^{i\\pi} + 1 = 0')
       assert.ok(
         await answer.locator('img[alt="A chart of all-1"]').evaluate((image: HTMLImageElement) =>
           image.decode().then(() => image.naturalWidth > 0)

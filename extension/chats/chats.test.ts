@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import type { Options } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
+import { Comparisons } from './comparisons.ts'
 import { longestQueue } from './queue.ts'
+import type { Site } from './sites/site.ts'
+import { SiteSettings } from './sitesettings.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
 const area = { get: async () => ({}), set: async () => {}, remove: async () => {} }
@@ -36,4 +39,51 @@ test('prompts that never left the queue do not use up the hour', async (t) => {
   gives.abort()
   assert.deepEqual(await Promise.all(asked.slice(1)), Array(longestQueue).fill('CANCELLED'))
   assert.equal(used(), 1)
+})
+
+test('a bound that was lowered says when there is room again', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 })
+  const settings = new SiteSettings(() => {})
+  await settings.load()
+  settings.set('gemini', { enabled: true })
+  for (let n = 0; n < 5; n++, t.mock.timers.tick(60_000)) settings.admit('gemini')
+  settings.set('gemini', { perHour: 2 })
+  assert.throws(() => settings.admit('gemini'), { code: 'RATE_LIMITED', message: /Try again in 58 minutes\.$/ })
+  t.mock.timers.tick(58 * 60_000)
+  settings.admit('gemini')
+})
+
+/** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
+async function consensus(answers: (site: Site, n: number) => string) {
+  const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  const services: Site[] = ['chatgpt', 'gemini']
+  for (const site of services) chats.set(site, { enabled: true })
+  const asked = { chatgpt: 0, gemini: 0 } as Record<Site, number>
+  // What a page would do.
+  const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => (
+    { answer: answers(site, ++asked[site]), conversationId: `talk-${site}`, url: '', timings: {}, flags: [] }
+  )
+  Object.assign(chats, { attempts })
+  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'gemini', maxChars: 1000 } as const
+  const compared = await new Comparisons(chats, () => {}).run(order, call, () => {})
+  return { chats, call, compared }
+}
+
+test('a later prompt does not continue a chat of a comparison', async () => {
+  const { chats, call } = await consensus((site, n) => `${site} ${n}`)
+  assert.deepEqual(chats.conversations.of(call.client, {}), [])
+})
+
+test('a site that gives a reason why its answer stays keeps its answer', async () => {
+  const { compared } = await consensus((site, n) => n === 2 ? '**NO CHANGE**\n\nIt is right.' : `${site} ${n}`)
+  assert.equal(compared.answers.get('gemini')!.answer, 'gemini 1')
+})
+
+test('one chat is no comparison, also if chat_start lets it through', async () => {
+  const comparisons = new Comparisons({} as Chats, () => {})
+  const order = { form: 'compare', prompt: 'p', services: ['gemini'], rounds: 1, judge: 'rotate', maxChars: 9 } as const
+  const asked = comparisons.run({ ...order, services: [...order.services] }, {} as ToolCall, () => {})
+  await assert.rejects(asked, { code: 'INVALID_ARGUMENTS' })
 })

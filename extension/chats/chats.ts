@@ -26,7 +26,7 @@ export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' |
   site: Site
   /** `new` begins a conversation. Without one, the user's setting decides. */
   conversationId?: string
-  /** Begins a new conversation, and does not continue it with later prompts. */
+  /** Without a `conversationId`, begins a conversation. Later prompts do not continue it unasked. */
   fresh?: boolean
   timeoutSeconds?: number
 }

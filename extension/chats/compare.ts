@@ -84,7 +84,7 @@ export class Compare implements Compared {
   async run(): Promise<void> {
     const { order } = this.work
     this.rounds = 1
-    await this.each(this.services, (site) => this.ask({ site, prompt: order.prompt, fresh: true }))
+    await this.each(this.services, (site) => this.ask({ site, prompt: order.prompt }))
     const [why] = this.faults.values()
     if (!this.answers.size && why) throw why
     while (this.answers.size > 1 && this.rounds < order.rounds) if (!await this.revise()) break
@@ -113,9 +113,7 @@ export class Compare implements Compared {
       const prompt = revisePrompt(texts, own, order.maxChars)
       // Without its conversation, the site gets the question and its own answer again.
       const again = `${order.prompt}\n\nYou answered: ${answer.answer}\n\n${prompt}`
-      const reply = await this.ask(
-        conversationId ? { site, prompt, conversationId } : { site, prompt: again, fresh: true },
-      )
+      const reply = await this.ask(conversationId ? { site, prompt, conversationId } : { site, prompt: again })
       if (keepsAnswer(reply.answer)) return answer
       changed = true
       return reply
@@ -152,12 +150,12 @@ export class Compare implements Compared {
   }
 
   private ask(
-    prompt: Pick<Parameters<Chats['ask']>[0], 'site' | 'prompt' | 'fresh' | 'conversationId'>,
+    prompt: Pick<Parameters<Chats['ask']>[0], 'site' | 'prompt' | 'conversationId'>,
     round = this.rounds,
   ): Promise<Answer> {
     const { chats, order: { timeoutSeconds = longestRun }, call, step } = this.work
     const { label } = siteSpecs[prompt.site]
-    return chats.ask({ ...prompt, timeoutSeconds }, call, {
+    return chats.ask({ ...prompt, fresh: true, timeoutSeconds }, call, {
       step: (text) => step(`Round ${round}: ${text}`),
       partial: (text) => step(`Round ${round}: ${label} has written ${text.length} characters`),
     })
@@ -199,7 +197,7 @@ export class Compare implements Compared {
     let conversationId: string | null = null
     return async (prompt) => {
       this.work.step(`${siteSpecs[site].label} compares the answers`)
-      const where = conversationId ? { conversationId } : { fresh: true }
+      const where = conversationId ? { conversationId } : {}
       const reply = await this.ask({ site, prompt, ...where }, this.work.order.rounds + 1)
       conversationId = reply.conversationId
       return reply.answer

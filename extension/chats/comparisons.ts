@@ -33,6 +33,8 @@ export class Comparisons {
   /** Rejects with QUOTA before the first prompt, with CANCELLED, and with the fault of a site if none answers. */
   async run(order: CompareOrder, call: ToolCall, step: (text: string) => void): Promise<Compared> {
     const { services, rounds } = order
+    if (services.length < 2)
+      throw new ToolFault('INVALID_ARGUMENTS', 'Invalid arguments: services must have two or more.')
     const judge = order.judge === 'rotate' ? services[this.turn++ % services.length]! : order.judge
     this.checkQuota(order, judge)
     const prompts = services.length * rounds + (judge === 'client' ? 0 : 1)

@@ -21,14 +21,12 @@ export interface Bounds {
 /** The stored questions and answers, in IndexedDB. Ids grow with time. */
 export class HistoryDb {
   private opened: Promise<IDBDatabase> | undefined
-  /** UTF-16 units that are kept. */
-  private units: Promise<number> | undefined
+  /** UTF-16 units that are kept, if they are known. */
+  private units: number | undefined
 
   async add(row: Row, bounds: Bounds): Promise<void> {
-    this.units ??= this.sum()
-    const before = await this.units
     await this.write((entries) => void entries.add(row))
-    this.units = Promise.resolve(before + row.size)
+    if (this.units !== undefined) this.units += row.size
     await this.dropOldest(bounds)
   }
 
@@ -102,7 +100,7 @@ export class HistoryDb {
   private async dropOldest({ entries: most, units: longest }: Bounds): Promise<void> {
     const entries = await this.entries('readwrite')
     let count = await asked(entries.count())
-    let units = await this.units!
+    let units = this.units ?? await sum(entries)
     await each(entries.openCursor(), (cursor) => {
       if (count <= most && units <= longest) return false
       count--
@@ -110,17 +108,7 @@ export class HistoryDb {
       cursor.delete()
       return true
     })
-    this.units = Promise.resolve(units)
-  }
-
-  private async sum(): Promise<number> {
-    let sum = 0
-    const entries = await this.entries('readonly')
-    await each(entries.index('size').openKeyCursor(), (cursor) => {
-      sum += Number(cursor.key)
-      return true
-    })
-    return sum
+    this.units = units
   }
 
   /** Reads entries one by one until `see` returns false. */
@@ -143,7 +131,9 @@ export class HistoryDb {
   }
 
   private async entries(mode: IDBTransactionMode): Promise<IDBObjectStore> {
-    this.opened ??= open()
+    this.opened ??= open(() => {
+      this.opened = this.units = undefined
+    })
     const db = await this.opened.catch((e: unknown) => {
       this.opened = undefined
       throw e
@@ -152,13 +142,14 @@ export class HistoryDb {
   }
 }
 
-function open(): Promise<IDBDatabase> {
+/** `closed`: the browser closed the database, because its files are gone or cannot be read. */
+function open(closed: () => void): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1)
   request.onupgradeneeded = () => {
     const entries = request.result.createObjectStore(store, { keyPath: 'id', autoIncrement: true })
     for (const index of ['size', 'project', 'ts']) entries.createIndex(index, index)
   }
-  return asked(request)
+  return asked(request).then((db) => Object.assign(db, { onclose: closed }))
 }
 
 function asked<T>(request: IDBRequest<T>): Promise<T> {
@@ -166,6 +157,15 @@ function asked<T>(request: IDBRequest<T>): Promise<T> {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error ?? new Error('the history could not be read'))
   })
+}
+
+async function sum(entries: IDBObjectStore): Promise<number> {
+  let sum = 0
+  await each(entries.index('size').openKeyCursor(), (cursor) => {
+    sum += Number(cursor.key)
+    return true
+  })
+  return sum
 }
 
 /** Follows a cursor until `see` returns false. */

@@ -48,8 +48,9 @@ export function revisePrompt(answers: string[], own: number, maxChars: number): 
   ].join('\n\n')
 }
 
-/** Whether a reply to {@link revisePrompt} keeps the answer. */
-export const keepsAnswer = (reply: string): boolean => /^[\W_]*no change[\W_]*$/i.test(reply)
+/** Whether a reply to {@link revisePrompt} keeps the answer. Reasons may follow in further lines. */
+export const keepsAnswer = (reply: string): boolean =>
+  /^[\W_]*no change[\W_]*$/i.test(reply.trimStart().split('\n')[0]!)
 
 /** The JSON that a judge writes, as an example with the letters. */
 const forms = {

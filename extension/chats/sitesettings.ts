@@ -71,7 +71,7 @@ export class SiteSettings {
     }
     const recent = this.usedThisHour(site)
     if (recent.length >= perHour) {
-      const minutes = Math.ceil((recent[0]! + hour - Date.now()) / 60_000)
+      const minutes = Math.ceil((recent.at(-perHour)! + hour - Date.now()) / 60_000)
       throw new ToolFault(
         'RATE_LIMITED',
         `At most ${perHour} prompts an hour go to ${label}, as the person set it. Try again in ${minutes} minutes.`,

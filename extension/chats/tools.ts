@@ -6,7 +6,13 @@ import { historyTools } from './historytools.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 
-export const promptSchema = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
+export const promptSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 200_000,
+  pattern: '\\S', // sites have no way to send a blank prompt
+  description: 'The whole prompt',
+}
 const conversationId = {
   type: 'string',
   pattern: '^[\\w.-]{1,200}$',

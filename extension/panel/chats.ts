@@ -7,6 +7,7 @@ import { clean } from '../../web/ui/text.ts'
 import { openTab, type Wanted } from '../browser.ts'
 import type { Chat, ChatSettings } from '../messages.ts'
 import { giveBack, permit } from './permissions.ts'
+import { chosen } from './chosen.ts'
 import './comparisons.ts'
 import './options.ts'
 import './profileeditor.ts'
@@ -123,7 +124,7 @@ class ChatCard extends AppPart {
       modes.map((mode) =>
         html`<label class="choice"><input type="radio" name="${id}-mode" value=${mode} .checked=${
           chat.mode === mode
-        } @change=${() => this.set({ mode })}>
+        } @change=${(e: Event) => chosen(e, this.chat.mode, this.set({ mode }))}>
           <span><strong>${t(`mode_${mode}`)}</strong> <span class="dim">${
           t(`mode_${mode}_means`)
         }</span></span></label>`

@@ -64,7 +64,9 @@ class Clients extends AppPart {
     }
       <details class="wide"><summary>${given.length ? t('grants', { n: given.length }) : t('grants_none')}</summary>
         <ul class="rows">${
-      given.map((tool) => html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)
+      repeat(given, (tool) =>
+        tool, (tool) =>
+        html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)
     }</ul>
         ${
       others.length

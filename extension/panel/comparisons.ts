@@ -39,7 +39,7 @@ class Comparisons extends AppPart {
     const { words: t } = this.panel
     const state = c.endedAt === undefined
       ? t('compare_round', { n: c.round, most: c.rounds })
-      : c.rows.length
+      : c.rows.length || c.answer
       ? t('compare_ended', { ago: t.ago(c.endedAt, this.now) })
       : t('compare_none')
     return html`<details class="comparison" ?open=${open}><summary id="${this.id_}-${c.id}"><bdi>${

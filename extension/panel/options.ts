@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
 import type { Options } from '../messages.ts'
+import { chosen } from './chosen.ts'
 import { giveBack, permit } from './permissions.ts'
 import { setting } from './setting.ts'
 
@@ -24,7 +25,7 @@ class OptionsCard extends AppPart {
       reuses.map((reuse) =>
         html`<label class="choice"><input type="radio" name="${id}-reuse" value=${reuse} .checked=${
           options.reuse === reuse
-        } @change=${() => this.panel.send('setOptions', { reuse })}>
+        } @change=${(e: Event) => chosen(e, options.reuse, this.panel.send('setOptions', { reuse }))}>
           <span><strong>${this.t(`reuse_${reuse}`)}</strong> <span class="dim">${
           this.t(`reuse_${reuse}_means`)
         }</span></span></label>`

@@ -1,5 +1,5 @@
 import { bookmarks, type BookmarkNode } from '../browser.ts'
-import { idleMs, ToolFault, type Tool, type ToolAnnotations } from './tool.ts'
+import { idleMs, ToolFault, type Tool, type ToolAnnotations, type ToolCall } from './tool.ts'
 
 // The tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
 
@@ -80,7 +80,18 @@ interface Args extends Omit<Item, 'id'> {
 /** What happened to one bookmark of several. */
 type Outcome = { id: string; ok: true; node?: unknown } | { id: string; ok: false; error: string }
 
-const runs: Record<Name, (api: Api, args: Args) => Promise<unknown>> = {
+/** Called before each of several changes. Throws once the call has been stopped. */
+type Next = () => void
+
+function counter({ signal, progress }: ToolCall): Next {
+  let n = 0
+  return () => {
+    if (signal.aborted) throw new ToolFault('CANCELLED', `The call was stopped after ${n} changes.`)
+    if (++n % 100 === 0) progress(n)
+  }
+}
+
+const runs: Record<Name, (api: Api, args: Args, next: Next) => Promise<unknown>> = {
   bookmark_add: (b, { parentId, title, url, index }) => b.create({ parentId, title, url, index }),
   bookmark_get: (b, { id }) => b.get(id as string),
   bookmark_get_children: (b, { id }) => b.getChildren(id as string),
@@ -88,10 +99,11 @@ const runs: Record<Name, (api: Api, args: Args) => Promise<unknown>> = {
     tree(await (folderId === undefined ? b.getTree() : b.getSubTree(folderId)), depth),
   bookmark_search: (b, { query }) => b.search(query),
   bookmark_update: several((b, { id, title, url }) => b.update(id, { title, url }), ['id']),
-  bookmark_remove: (b, { id }) =>
+  bookmark_remove: (b, { id }, next) =>
     typeof id === 'string' ? b.remove(id).then(() => ({ success: true })) : each(
       (id ?? []).map((id) => ({ id })),
       async ({ id }) => void await b.remove(id),
+      next,
     ),
   bookmark_remove_tree: (b, { id }) => b.removeTree(id as string).then(() => ({ success: true })),
   bookmark_create_folder: (b, { parentId, title, index }) => b.create({ parentId, title, index }),
@@ -100,20 +112,25 @@ const runs: Record<Name, (api: Api, args: Args) => Promise<unknown>> = {
 }
 
 /** Runs for the one bookmark of the arguments, or for each of `items`. */
-function several(run: (api: Api, item: Item) => Promise<unknown>, required: (keyof Item)[]) {
-  return (b: Api, { items, ...one }: Args): Promise<unknown> => {
-    if (items) return each(items, (item) => run(b, item))
+function several(run: (api: Api, item: Item, next: Next) => Promise<unknown>, required: (keyof Item)[]) {
+  return (b: Api, { items, ...one }: Args, next: Next): Promise<unknown> => {
+    if (items) return each(items, (item) => run(b, item, next), next)
     const missing = required.filter((name) => one[name] === undefined)
-    if (!missing.length) return run(b, one as Item)
+    if (!missing.length) return run(b, one as Item, next)
     const names = missing.join(' and ')
     throw new ToolFault('INVALID_ARGUMENTS', `Invalid arguments: ${names} must be given, or items.`)
   }
 }
 
 /** One after another, because a move changes the positions of the others. A failure leaves the rest alone. */
-async function each(items: Item[], run: (item: Item) => Promise<unknown>): Promise<{ results: Outcome[] }> {
+async function each(
+  items: Item[],
+  run: (item: Item) => Promise<unknown>,
+  next: Next,
+): Promise<{ results: Outcome[] }> {
   const results: Outcome[] = []
   for (const item of items) {
+    next()
     try {
       const node = await run(item)
       results.push({ id: item.id, ok: true, ...(node !== undefined && { node }) })
@@ -125,11 +142,12 @@ async function each(items: Item[], run: (item: Item) => Promise<unknown>): Promi
 }
 
 /** Copies a bookmark, or a folder with its content. A folder cannot be copied into itself. */
-async function copy(b: Api, { id, parentId, index }: Item): Promise<BookmarkNode> {
+async function copy(b: Api, { id, parentId, index }: Item, next: Next): Promise<BookmarkNode> {
   const [node] = await b.getSubTree(id)
   const inside = (n: BookmarkNode): boolean => n.id === parentId || !!n.children?.some(inside)
   if (node!.children && inside(node!)) throw new Error('A folder cannot be copied into itself.')
   const make = async ({ title, url, children }: BookmarkNode, parentId: string, index?: number) => {
+    next()
     const made = await b.create({ parentId, title, url, index })
     for (const child of children ?? []) await make(child, made.id)
     return made
@@ -196,7 +214,7 @@ export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): T
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     idleMs,
     async run(call) {
-      const value = await runs[name](api(), call.args as unknown as Args)
+      const value = await runs[name](api(), call.args as unknown as Args, counter(call))
       const results = (value as { results?: Outcome[] }).results
       return {
         content: [{ type: 'text', text: JSON.stringify(value) }], // the exact text that K2 promises

@@ -74,8 +74,10 @@ export class PublishedRegistry {
   /** Passes on what servers write to their logs, or no more. */
   async follow(on: boolean): Promise<void> {
     this.unfollow()
-    this.unfollow = () => {}
-    if (on) this.unfollow = (await this.open()).observe(({ log }) => log && this.logged(log), { logs: true })
+    const off = this.unfollow = () => {}
+    const registry = on && await this.open()
+    if (!registry || this.unfollow !== off) return // off, or a later call decides
+    this.unfollow = registry.observe(({ log }) => log && this.logged(log), { logs: true })
   }
 
   /** Ends what the clients of a pairing's bridge have subscribed to. */

@@ -10,6 +10,20 @@ function m(tag: string, text: string): Element {
 
 /** A formula like KaTeX's: MathML with the source, and visible HTML. */
 export function katex(tex: string, display: boolean): HTMLElement {
+  const inner = visible(tex)
+  inner.prepend(h('span', { class: 'katex-mathml' }, source(tex, display)))
+  return display ? h('span', { class: 'katex-display' }, inner) : inner
+}
+
+/** The HTML alone, as of KaTeX with `output: "html"`. */
+export const visible = (tex: string): HTMLElement =>
+  h(
+    'span',
+    { class: 'katex' },
+    h('span', { class: 'katex-html', 'aria-hidden': 'true' }, h('span', { class: 'base' }, glyphs(tex))),
+  )
+
+function source(tex: string, display: boolean): Element {
   const annotation = m('annotation', tex)
   annotation.setAttribute('encoding', 'application/x-tex')
   const semantics = document.createElementNS(mathml, 'semantics')
@@ -17,13 +31,7 @@ export function katex(tex: string, display: boolean): HTMLElement {
   const math = document.createElementNS(mathml, 'math')
   if (display) math.setAttribute('display', 'block')
   math.append(semantics)
-  const inner = h(
-    'span',
-    { class: 'katex' },
-    h('span', { class: 'katex-mathml' }, math),
-    h('span', { class: 'katex-html', 'aria-hidden': 'true' }, h('span', { class: 'base' }, glyphs(tex))),
-  )
-  return display ? h('span', { class: 'katex-display' }, inner) : inner
+  return math
 }
 
 const symbols: Record<string, string> = { '\\int': '∫', '\\pi': 'π', '\\,': ' ', '\\frac': '' }

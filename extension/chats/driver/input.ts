@@ -16,16 +16,19 @@ export async function fill(run: OpenedRun): Promise<void> {
   const { order: { prompt, trustedInput }, page, waiter, takeover, signal, times } = run
   if (page.holds(prompt)) return
   keepDraft(run)
+  // Lexical takes no text that ends with a line feed.
+  const end = prompt.trimEnd()
+  const text = prompt.includes('\n', end.length) ? end : prompt
   const means: ((field: HTMLElement) => void | Promise<unknown>)[] = [
-    (field) => insert(field, prompt),
-    (field) => paste(field, prompt),
+    (field) => insert(field, text),
+    (field) => paste(field, text),
   ]
   if (prompt.length > longPrompt) means.reverse()
   // In a hidden tab of Firefox a field that gets the focus gets no caret.
   means.push(async (field) => {
     placeCaret(field)
     await waiter.rest(selected, signal)
-    paste(field, prompt)
+    paste(field, text)
   })
   if (trustedInput)
     means.push((field) => {
@@ -51,7 +54,8 @@ export async function fill(run: OpenedRun): Promise<void> {
 
 /** Keeps the user's text. After a pause it may surround the prompt. */
 function keepDraft(run: OpenedRun): void {
-  const { page: { field }, order: { prompt } } = run
+  const { page: { field }, order } = run
+  const prompt = order.prompt.trim()
   const text = field ? fieldText(field) : ''
   const own = text.includes(prompt) ? text.replace(prompt, '').trim() : text
   if (normalised(own) !== '') run.draft = run.draft ? `${run.draft}\n${own}` : own

@@ -19,7 +19,7 @@ export const aistudio: SiteSpec = {
       userText: ['.turn-content'],
       answer: ['[data-turn-role="Model"]'],
       answerText: ['ms-text-chunk'],
-      omit: ['ms-thought-chunk', '.code-header', '.code-footer', 'sup.citation-marker'],
+      omit: ['ms-thought-chunk', '.code-header', 'ms-code-block footer', '.ignore-when-copying', 'sup.citation-marker'],
       thinking: { selector: [], words: thinking },
       skip: { selector: [], words: skip },
       end: ['button[iconname="thumb_up"]', 'button[iconname="thumb_down"]'],

@@ -16,6 +16,10 @@ export function symbol(name: string): HTMLElement {
   return h('span', { class: 'material-symbols-outlined notranslate', 'aria-hidden': 'true' }, glyph(drawings[name]!))
 }
 
+/** A mark for the site's own copying, which nobody sees. */
+const uncopied = (mark: string) =>
+  h('div', { class: 'ignore-when-copying', 'aria-hidden': 'true', style: 'display: none' }, mark)
+
 /** AI Studio's elements for code, tables, citations and pictures. */
 export const dress: Dress = {
   code: (language, text) =>
@@ -40,14 +44,22 @@ export const dress: Dress = {
           ),
         ),
         h('pre', {}, h('code', { class: language ? `language-${language}` : undefined }, text)),
+        uncopied('IGNORE_WHEN_COPYING_START'),
         h(
           'footer',
-          { class: 'code-footer' },
+          {},
           h('a', { href: 'https://support.google.com/legal/answer/13505487' }, 'Use code with caution'),
+          h('span', { class: 'language' }, language || ''),
         ),
+        uncopied('IGNORE_WHEN_COPYING_END'),
       ),
     ),
-  math: (tex, display) => h('ms-katex', { class: display ? 'display' : 'inline' }, katex(tex, display)),
+  math: (tex, display) =>
+    h(
+      'ms-katex',
+      { class: display ? 'display' : 'inline' },
+      h('pre', {}, h('code', { class: 'rendered' }, katex(tex, display))),
+    ),
   citation: (label) =>
     h(
       'sup',

@@ -26,7 +26,7 @@ mat-dialog-container { background: #fff; border-radius: 16px; padding: 16px; wid
 .thought-panel { display: block; border: 1px solid #dadce0; border-radius: 12px; padding: 8px 12px; margin: 8px 0; color: #5f6368 } .mat-expansion-panel-header, .skip { border: 0; background: none; font: inherit; color: inherit }
 .model-error { background: #fce8e6; color: #8c1d18; border-radius: 12px; padding: 10px 14px }
 .code-panel { border: 1px solid #dadce0; border-radius: 12px } .code-header { display: flex; justify-content: space-between; padding: 6px 12px; background: #f1f3f4; border-radius: 12px 12px 0 0 } .toolbar button { border: 0; background: none }
-pre { margin: 0; padding: 12px; overflow-x: auto } .code-footer { padding: 4px 12px; font-size: 11px }
+pre { margin: 0; padding: 12px; overflow-x: auto } ms-code-block footer { padding: 4px 12px; font-size: 11px }
 p code, li code, td code { background: #f1f3f4; border-radius: 4px; padding: 1px 4px }
 table { border-collapse: collapse } th, td { border: 1px solid #dadce0; padding: 6px 12px; text-align: left }
 blockquote { border-left: 3px solid #dadce0; margin: 0; padding-left: 16px }

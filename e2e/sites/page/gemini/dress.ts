@@ -1,7 +1,7 @@
 import { words } from '../boot.ts'
 import { h } from '../dom.ts'
 import { glyph } from '../glyph.ts'
-import { katex } from '../katex.ts'
+import { visible } from '../katex.ts'
 import type { Dress } from '../markdown.ts'
 
 /** An icon, by its Material name. */
@@ -65,8 +65,8 @@ export const dress: Dress = {
     ),
   math: (tex, display) =>
     display
-      ? h('div', { class: 'math-block', 'data-math': tex }, katex(tex, true))
-      : h('span', { class: 'math-inline', 'data-math': tex }, katex(tex, false)),
+      ? h('div', { class: 'math-block', 'data-math': tex }, h('span', { class: 'katex-display' }, visible(tex)))
+      : h('span', { class: 'math-inline', 'data-math': tex }, visible(tex)),
   citation: () =>
     h(
       'source-footnote',

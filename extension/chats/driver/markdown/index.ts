@@ -45,9 +45,9 @@ function blocks(nodes: Iterable<Node>, reader: Reader, depth: number): string[] 
   }
   paragraph()
   // Two lists in a row need different marks, or they would be one list.
-  return out.map((text, i) =>
-    i && text.startsWith('- ') && out[i - 1]!.startsWith('- ') ? text.replace(/^- /gm, '* ') : text
-  )
+  for (let i = 1; i < out.length; i++)
+    if (out[i]!.startsWith('- ') && out[i - 1]!.startsWith('- ')) out[i] = out[i]!.replace(/^- /gm, '* ')
+  return out
 }
 
 function block(el: Element, reader: Reader, depth: number): string[] {
@@ -110,13 +110,24 @@ function list(el: Element, reader: Reader, depth: number): string[] {
 /** Returns a table in GitHub's form. The first row is the head, because Markdown needs one. */
 function table(el: Element, reader: Reader, depth: number): string {
   const rows = [...el.querySelectorAll('tr')].filter((row) => row.closest('table') === el)
+  /** How many further rows a cell above covers, by column. */
+  const covered: number[] = []
   const cells = rows.map((row) => {
     const out: string[] = []
+    const skip = () => {
+      for (; covered[out.length]! > 0; out.push('')) covered[out.length]!--
+    }
     for (const cell of row.children) {
       if (!/^t[dh]$/.test(tagOf(cell)) || out.length >= maxColumns || !reader.enter(cell, depth)) continue
-      out.push(fold(inline(children(cell), reader, depth + 1, { cell: true }), '<br>').replace(/(?<!\\)\|/g, '\\|'))
-      for (let span = (cell as HTMLTableCellElement).colSpan; span > 1 && out.length < maxColumns; span--) out.push('')
+      skip()
+      const { colSpan, rowSpan } = cell as HTMLTableCellElement
+      const text = fold(inline(children(cell), reader, depth + 1, { cell: true }), '<br>').replace(/(?<!\\)\|/g, '\\|')
+      for (let i = 0; i < colSpan && out.length < maxColumns; i++) {
+        covered[out.length] = (rowSpan || Infinity) - 1
+        out.push(i ? '' : text)
+      }
     }
+    skip()
     return out
   }).filter((row) => row.length)
   const [head, ...body] = cells

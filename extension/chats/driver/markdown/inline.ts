@@ -55,7 +55,9 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
       return src || alt ? `![${alt}](${src ? reader.take(src) : ''})` : ''
     }
     case 'sup':
-      return isFootnote(el) ? '' : inner()
+      return isFootnote(el) ? '' : small(inner(), '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ')
+    case 'sub':
+      return small(inner(), '₀₁₂₃₄₅₆₇₈₉₊₋ₙ')
     case 'input':
       return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
     case 'wbr':
@@ -66,6 +68,10 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
     }
   }
 }
+
+/** Returns a number in small digits. Markdown has no other form, and 10² must not become 102. */
+const small = (text: string, digits: string) =>
+  /^[\d+\-−n]+$/.test(text) ? text.replace(/./g, (c) => digits['0123456789+-n'.indexOf(c)] ?? digits[11]!) : text
 
 /** Puts marks right beside the words. White space inside would make the marks text. */
 function wrap(mark: string, text: string): string {
@@ -100,15 +106,16 @@ const isFootnote = (el: Element) => {
     /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
 }
 
-const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax'
+const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax, ms-katex, .math-inline, .math-block'
 
 /** Returns the TeX of a formula, or undefined for any other element. Pages hold a formula in several forms. */
 export function formula(el: Element): { tex: string; display: boolean } | undefined {
   if (!el.matches(formulas)) return undefined
-  const tex = el.querySelector('annotation[encoding="application/x-tex"]')?.textContent?.trim()
+  const annotation = el.querySelector('annotation[encoding="application/x-tex"]')
+  const tex = (el.getAttribute('data-math') ?? annotation?.textContent)?.trim()
   if (!tex) return undefined
-  const display = el.matches('[display="true"], [display="block"]') || el.closest('.katex-display') !== null ||
-    el.querySelector('.katex-display, math[display="block"]') !== null
+  const display = el.matches('[display="true"], [display="block"], .math-block, ms-katex.display') ||
+    el.closest('.katex-display') !== null || el.querySelector('.katex-display, math[display="block"]') !== null
   // A line feed is a space in TeX. A dollar would end the formula.
   return { tex: tex.replace(/\s*\n\s*/g, ' ').replace(/(?<!\\)\$/g, '\\$'), display }
 }

@@ -11,8 +11,8 @@ export const tagOf = (node: Node) => node instanceof HTMLElement || node instanc
 
 const frequentBlocks = new Set('p li ul ol div h1 h2 h3 pre table blockquote hr'.split(' '))
 const blocks = ('address article aside blockquote dd details dialog div dl dt fieldset figcaption figure footer form ' +
-  'h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre section summary table ul .katex-display ' +
-  'math[display="block"]').replaceAll(' ', ', ')
+  'h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre:not(ms-katex>*) section summary table ul .katex-display ' +
+  'ms-katex.display math[display="block"]').replaceAll(' ', ', ')
 
 /** Reports whether an element makes lines of its own, by itself or by its content. */
 export function isBlock(node: Node): node is Element {
@@ -20,7 +20,7 @@ export function isBlock(node: Node): node is Element {
   const name = node.localName
   if (frequentBlocks.has(name) || node.matches(blocks)) return true
   if (!node.firstElementChild && !node.shadowRoot && name !== 'slot') return false
-  if (name === 'math' || name === 'code' || node.matches('.katex')) return false
+  if (name === 'math' || name === 'code' || name === 'ms-katex' || node.matches('.katex')) return false
   const inner = node instanceof HTMLSlotElement ? node.assignedElements() : []
   return node.querySelector(blocks) !== null ||
     (node.shadowRoot !== null && [...node.shadowRoot.children].some(isBlock)) || inner.some(isBlock)
