@@ -113,7 +113,9 @@ let offering: ReturnType<typeof setTimeout> | undefined
 
 /** Returns the module with the current tools. Starts it if it is not running. */
 async function runningModule(): Promise<ToolModule> {
-  if (module && (await module.catch(() => undefined))?.ended !== false) module = undefined
+  const known = module
+  const isOver = known && (await known.catch(() => undefined))?.ended !== false
+  if (isOver && module === known) module = undefined // no other caller has started one meanwhile
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {

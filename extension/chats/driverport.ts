@@ -1,4 +1,4 @@
-import { connectTab, emulateFocus, injectFile, insertTrustedText, runInTab, type Port } from '../browser.ts'
+import { connectTab, emulateFocus, getTab, injectFile, insertTrustedText, runInTab, type Port } from '../browser.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './drivermessages.ts'
@@ -32,7 +32,11 @@ async function attach(tabId: number, { label }: SiteSpec): Promise<Port> {
     await injectFile(tabId, 'driver.js')
     return true
   }
-  if (!await timeout(attachTimeout, injected()))
+  const reacts = await timeout(attachTimeout, injected()).catch(async (e: unknown) => {
+    if (await getTab(tabId)) throw e
+    throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Nothing was sent.`)
+  })
+  if (!reacts)
     throw new ToolFault('TIMEOUT', `The page of ${label} does not react. Nothing was sent.`)
   return connectTab(tabId, 'portolan-driver')
 }
