@@ -310,7 +310,7 @@ func (v *validator) isMultiple(n, step []byte) bool {
 		v.unsure = true
 		return true
 	}
-	return math.Abs(quotient-math.Round(quotient)) < 1e-9
+	return math.Abs(quotient-math.Round(quotient)) < 1e-9+math.Abs(quotient)/(1<<51)
 }
 
 func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {

@@ -120,6 +120,16 @@ func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
 	}
 }
 
+// A quotient of doubles is off by more, the larger it is.
+func TestMultiplesOfDecimals(t *testing.T) {
+	for args, fits := range map[string]bool{"1234567.89": true, "987654321.12": true, "19.99": true,
+		"1234567.891": false, "1000000000.005": false} {
+		if err := Schema([]byte(`{"multipleOf":0.01}`), []byte(args)); (err == nil) != fits {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 func TestOtherDialectsAreNamed(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"$schema":"http://json-schema.org/draft-04/schema#"}`:      "draft-04",

@@ -184,7 +184,9 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     limit(s, 'exclusiveMaximum', path, 'less than', (l) => n < l || alike(n, l))
     limit(s, 'multipleOf', path, 'a multiple of', (l) => {
       const quotient = n / l
-      if (l > 0 && Number.isFinite(quotient)) return Math.abs(quotient - Math.round(quotient)) < 1e-9 // decimal steps such as 0.1 are rounded
+      // Decimal steps such as 0.1 are rounded, and so is the quotient.
+      if (l > 0 && Number.isFinite(quotient))
+        return Math.abs(quotient - Math.round(quotient)) < 1e-9 + Math.abs(quotient) / 2 ** 51
       return (unsure = true)
     })
   }
