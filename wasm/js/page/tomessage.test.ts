@@ -56,6 +56,12 @@ test('base64 is made canonical, and anything else has a marker', async () => {
     assert.deepEqual(await pieces(result([image(data)])), ['the text'])
 })
 
+test('padding without data takes no time', async () => {
+  const began = performance.now()
+  assert.deepEqual(await pieces(result([image('='.repeat(30_000) + 'x')])), ['the text'])
+  assert.ok(performance.now() - began < 1000, `${performance.now() - began} ms`)
+})
+
 test('what is for the user alone is left out', async () => {
   const user = { annotations: { audience: ['user'] } }
   const both = { annotations: { audience: ['user', 'assistant'] } }
