@@ -37,6 +37,12 @@ test('what is no result has no output', () => {
     assert.deepEqual(textOf(result, 0), { text: '(no output)', truncated: false })
 })
 
+test('a long string beside a long number is no obstacle', () => {
+  const a = 'x'.repeat(14 << 20)
+  const raw = `{"structuredContent": {"a": "${a}", "n": 12345678901234567890}}`
+  assert.ok(wholeText(JSON.parse(raw), { raw }) === `{"a":"${a}","n":12345678901234567890}`)
+})
+
 test('sizes round as in Go', () => {
   for (
     const [bytes, want] of [[1023, '1023 B'], [1024, '1.0 KB'], [1280, '1.3 KB'], [12595, '12.3 KB'], [
