@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 type suiteGroup struct {
@@ -126,6 +127,25 @@ func TestMultiplesOfDecimals(t *testing.T) {
 		"1234567.891": false, "1000000000.005": false} {
 		if err := Schema([]byte(`{"multipleOf":0.01}`), []byte(args)); (err == nil) != fits {
 			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// Three thousand references to one part make much work of it, by what the part has.
+func TestWorkIsBounded(t *testing.T) {
+	refs := strings.Repeat(`{"$ref":"#/$defs/a"},`, 3000)
+	for name, part := range map[string]string{
+		"required":  `"required":["b"` + strings.Repeat(`,"b"`, 50_000) + `]`,
+		"type":      `"type":["string"` + strings.Repeat(`,"string"`, 20_000) + `]`,
+		"const":     `"const":"` + strings.Repeat("x", 200_000) + `"`,
+		"reference": `"$ref":"#` + strings.Repeat("/a", 100_000) + `"`,
+	} {
+		began := time.Now()
+		if err := Schema([]byte(`{"anyOf":[`+refs+`{}],"$defs":{"a":{`+part+`}}}`), []byte(`{"a":1}`)); err != nil {
+			t.Errorf("%s: %.80v", name, err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%s: %v", name, took)
 		}
 	}
 }

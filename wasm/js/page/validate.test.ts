@@ -246,6 +246,26 @@ test('digits that parsing loses refuse nothing', () => {
   }
 })
 
+/** Schemas whose 3000 references to one part make much work of it, by what the part has. */
+const laborious = {
+  required: { required: Array(50_000).fill('b') },
+  keywords: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['k' + i, 1])),
+  const: { const: 'x'.repeat(200_000) },
+  reference: { $ref: '#' + '/a'.repeat(100_000) },
+  properties: { minProperties: 0 },
+  'equal items': { properties: { a: { uniqueItems: true } } },
+}
+
+for (const [name, a] of Object.entries(laborious)) {
+  test(`the work of one validation is bounded: ${name}`, () => {
+    const schema = { anyOf: [...Array(3000).fill({ $ref: '#/$defs/a' }), {}], $defs: { a } }
+    const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['p' + i, i]))
+    const began = performance.now()
+    assert.equal(validateArguments(schema, { ...value, a: Object.keys(value) }), undefined)
+    assert.ok(performance.now() - began < 4000, `${performance.now() - began} ms`)
+  })
+}
+
 test('values stay out of the problems', () => {
   const schema = {
     properties: {
