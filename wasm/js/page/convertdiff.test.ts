@@ -286,6 +286,10 @@ function* bombs(): Generator<unknown> {
       (_, i) => object({ kind: { const: 'k' + i }, ['f' + i]: {} }, { required: ['kind'] }),
     ),
   }
+  // Parts that are merged into ever larger ones.
+  const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })
+  yield parts((i) => object({ ['p' + i]: { type: 'string' } }))
+  yield object({ a: parts((i) => object({ a: { title: 'x'.repeat(20) + i } })) })
   for (const n of [99, 101, 9000]) {
     const $defs = many(n, (i) => (i < n - 1 ? { $ref: '#/$defs/p' + (i + 1) } : { type: 'string' }))
     yield { $ref: '#/$defs/p0', $defs }
@@ -319,6 +323,16 @@ function byGo(defs: string[]): unknown[] {
   assert.equal(tools.length, defs.length)
   return tools
 }
+
+test('each hostile schema is converted in a moment', () => {
+  for (const inputSchema of bombs()) {
+    for (const dialect of dialects) {
+      const began = performance.now()
+      toolFor(dialect, 'name', 'server', { inputSchema })
+      assert.ok(performance.now() - began < 1500, `${dialect}: ${JSON.stringify(inputSchema).slice(0, 300)}`)
+    }
+  }
+})
 
 test('random and hostile schemas become the same sound tools in Go and TypeScript', () => {
   const make = generator(20261121)
