@@ -111,11 +111,13 @@ export class Results {
   }
 
   /** Reads a part of a kept result. Throws if it is not kept any more. A range does not divide a character. */
-  read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart {
+  read(handle: string, { offset = 0, length }: ResultRange = {}): ResultPart {
     const text = this.#wholes.get(handle)
     if (text === undefined) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     const from = whole(text, offset)
-    return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }
+    const most = Math.floor(Number(length))
+    const end = whole(text, from + (most > 0 ? most : defaultLength))
+    return { text: text.slice(from, end), offset: from, total: text.length }
   }
 }
 
