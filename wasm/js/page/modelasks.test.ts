@@ -40,7 +40,8 @@ test('a list without a server is of all servers', async () => {
   assert.ok(asked.every((body) => !('servers' in (body as object))), JSON.stringify(asked))
 })
 
-test('a search without a server is in all servers', async () => {
+/** Tools that note what is searched. */
+function searched() {
   const asked: SearchOptions[] = []
   class Tools extends ModelTools {
     readonly tools: ToolInfo[] = []
@@ -54,7 +55,17 @@ test('a search without a server is in all servers', async () => {
       return Promise.resolve([])
     }
   }
-  const tools = new Tools()
+  return { asked, tools: new Tools() }
+}
+
+test('a search without a server is in all servers', async () => {
+  const { asked, tools } = searched()
   for (const server of left) await tools.answer('portolan_search_tools', JSON.stringify({ query: 'x', server }))
   assert.deepEqual(asked, left.map(() => ({ limit: 5 })))
+})
+
+test('any number of suggestions can be asked for', async () => {
+  const { asked, tools } = searched()
+  for (const max of [0, 0.3, 1.7, 12, 1000]) assert.deepEqual(await tools.suggest('a task', { max }), [])
+  assert.deepEqual(asked.map((o) => o.limit), [1, 1, 4, 24, 50]) // a search wants a whole number from 1
 })
