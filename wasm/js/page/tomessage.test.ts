@@ -138,6 +138,11 @@ test('wrong options are named', async () => {
   await fails({ format: 'openai', callID: '1' }, /unknown option "callID"/)
   await fails({ format: 'gemini', modalities: { images: true } }, /unknown option "images"/)
   await fails({ format: 'gemini', maxImageBytes: '5' }, /maxImageBytes/)
+  for (const given of ['the text', undefined, {}])
+    await assert.rejects(messageFor(snapshot, given as never, { format: 'gemini' }), {
+      code: 'invalid_arguments',
+      message: /call\(\)/,
+    })
   for (const format of ['gemini', 'ai-sdk'] as MessageFormat[])
     await messageFor(snapshot, result([]), { format } as MessageOptions)
 })
