@@ -4,8 +4,11 @@ import { textOf } from './text.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../shared/types.ts'
 
-/** An image of a block: its own, or that of an embedded resource. */
-function imageOf(block: ContentBlock): { data: string; mimeType: string } | undefined {
+/**
+ * An image of a block: its own, or that of an embedded resource. Providers refuse a whole request for an image of
+ * another type.
+ */
+function imageOf(block: ContentBlock, format: Dialect): { data: string; mimeType: string } | undefined {
   const { type, data, mimeType, resource } = block as Record<string, unknown>
   const image = type === 'image'
     ? { data, mimeType }
@@ -14,7 +17,8 @@ function imageOf(block: ContentBlock): { data: string; mimeType: string } | unde
       mimeType: (resource as { mimeType?: unknown })?.mimeType,
     }
   const { data: bytes, mimeType: kind } = image
-  return typeof bytes === 'string' && typeof kind === 'string' && kind.startsWith('image/')
+  const known = format === 'gemini' ? /^image\/(png|jpeg|webp)$/ : /^image\/(png|jpeg|webp|gif)$/
+  return typeof bytes === 'string' && typeof kind === 'string' && known.test(kind)
     ? { data: bytes, mimeType: kind }
     : undefined
 }
@@ -62,5 +66,5 @@ export function messagesFor(format: Dialect, messages: PromptMessage[]): Provide
       hint: `Known are ${Object.keys(forms).join(', ')}.`,
     })
   }
-  return messages.map((m) => form(m, imageOf(m.content)))
+  return messages.map((m) => form(m, imageOf(m.content, format)))
 }

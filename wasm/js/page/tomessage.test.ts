@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContentBlock, MessageFormat, MessageOptions, Snapshot, ToolResult } from '../shared/types.ts'
+import type { ContentBlock, Dialect, MessageFormat, MessageOptions, Snapshot, ToolResult } from '../shared/types.ts'
+import { messagesFor } from './messages.ts'
 import { Results } from './results.ts'
 import { messageFor } from './tomessage.ts'
 
@@ -127,6 +128,16 @@ test('Gemini gets the listed name, that of the own tools, or the usual one', asy
   assert.equal(await name({ ...snapshot, held: [{ ...tool, reason: 'changed', changes: [] }] }), 's__t_a1b2')
   assert.equal(await name({ ...snapshot, tools: [{ ...tool, server: 'other' }] }), 's__t')
   assert.equal(await name(snapshot, { tool: 'portolan_read_resource' }), 'portolan_read_resource')
+})
+
+test("a prompt's picture of a type that no provider takes has a marker", () => {
+  const shown = (format: Dialect, mimeType: string) =>
+    JSON.stringify(messagesFor(format, [{ role: 'user', content: image('AAAA', mimeType) }]))
+  for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const) {
+    assert.ok(!shown(format, 'image/png').includes('[image'))
+    assert.match(shown(format, 'image/svg+xml'), /\[image: image\/svg\+xml, 3 B\]/)
+    assert.equal(shown(format, 'image/gif').includes('[image'), format === 'gemini')
+  }
 })
 
 test('wrong options are named', async () => {
