@@ -3,6 +3,9 @@
 
 import { memberText, skipString } from '../shared/json.ts'
 
+/** The text of a result without any. */
+export const noOutput = '(no output)'
+
 /** A content block of any shape. */
 export interface Block {
   type?: unknown
@@ -29,7 +32,7 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
   }
   let text = parts.join('\n')
   if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
-  text = sound(text) || '(no output)'
+  text = sound(text) || noOutput
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }
 
