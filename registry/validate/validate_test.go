@@ -155,6 +155,9 @@ func TestOtherDialectsAreNamed(t *testing.T) {
 		`{"$schema":"http://json-schema.org/draft-04/schema#"}`:      "draft-04",
 		`{"$schema":"http://json-schema.org/draft-07/schema#"}`:      "",
 		`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`: "",
+		`{"$schema":"http://json-schema.org/draft/2020-12/schema#"}`: "", // each scheme is common
+		`{"$schema":"http://json-schema.org/draft/2019-09/schema"}`:  "",
+		`{"$schema":"https://json-schema.org/schema"}`:               "",
 	} {
 		err := Schema([]byte(schema), []byte(`{"a":1}`))
 		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrArguments) || !strings.Contains(err.Error(), want)) {
