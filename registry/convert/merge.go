@@ -72,7 +72,7 @@ func (v *view) merge(c *converter, w view, path string) {
 			v.schema.Set(key, theirs)
 		case key == "properties":
 			v.schema.Set(key, c.bothProperties(ours, theirs))
-		case key == "$defs" || key == "definitions" || key == "title" || ours.Stringify() == theirs.Stringify():
+		case key == "$defs" || key == "definitions" || key == "title" || c.same(ours, theirs):
 		case key == "description":
 			a, _ := ours.Text()
 			b, _ := theirs.Text()
@@ -87,18 +87,21 @@ func (v *view) merge(c *converter, w view, path string) {
 	}
 }
 
-// bothProperties returns properties that satisfy both objects of schemas. A property
-// that is in many objects grows with each, so that its text counts.
+// same reports whether two values are equal. Many parts make one value ever larger, so
+// that its text counts.
+func (c *converter) same(ours, theirs *rawjson.Node) bool {
+	written := ours.Stringify()
+	c.spend(text.UTF16Len(written) / 2000)
+	return written == theirs.Stringify()
+}
+
+// bothProperties returns properties that satisfy both objects of schemas.
 func (c *converter) bothProperties(a, b *rawjson.Node) *rawjson.Node {
 	out := &rawjson.Node{Kind: 'o', Keys: slices.Clone(a.Keys), Values: slices.Clone(a.Values)}
 	for i, key := range b.Keys {
 		s := b.Values[i]
-		if old := out.Get(key); old != nil {
-			written := old.Stringify()
-			c.spend(text.UTF16Len(written) / 500)
-			if written != s.Stringify() {
-				s = bothOf(old, s)
-			}
+		if old := out.Get(key); old != nil && !c.same(old, s) {
+			s = bothOf(old, s)
 		}
 		out.Set(key, s)
 	}

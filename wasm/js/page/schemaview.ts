@@ -49,7 +49,7 @@ function merge(c: Conversion, v: View, w: View): void {
     const ours = get(v.schema, key)
     if (ours === undefined) set(v.schema, key, theirs)
     else if (key === 'properties') mergeProperties(c, v, ours as Schema, theirs as Schema)
-    else if (['$defs', 'definitions', 'title'].includes(key) || json(ours) === json(theirs)) continue
+    else if (['$defs', 'definitions', 'title'].includes(key) || same(c, ours, theirs)) continue
     else if (key === 'description') v.schema[key] = ours + ' ' + theirs
     else if (key === 'required') v.schema[key] = distinct([...(ours as string[]), ...(theirs as string[])])
     else {
@@ -64,10 +64,16 @@ function mergeProperties(c: Conversion, v: View, a: Schema, b: Schema): void {
   const out = v.schema.properties = v.isMerged ? a : { ...a }
   v.isMerged = true
   for (const [key, s] of Object.entries(b)) {
-    const old = get(out, key), text = old === undefined ? '' : json(old)
-    c.left -= Math.floor(text.length / 500) // many parts with one property make it ever larger
-    set(out, key, text && text !== json(s) ? { allOf: [old, s] } : s)
+    const old = get(out, key)
+    set(out, key, old === undefined || same(c, old, s) ? s : { allOf: [old, s] })
   }
+}
+
+/** Whether two values are equal. Many parts make one value ever larger, so that its text counts. */
+function same(c: Conversion, ours: unknown, theirs: unknown): boolean {
+  const text = json(ours)
+  c.left -= Math.floor(text.length / 2000)
+  return text === json(theirs)
 }
 
 export const typesOf = (t: unknown): string[] => (t === undefined ? [] : ([] as string[]).concat(t as string))
