@@ -290,6 +290,7 @@ function* bombs(): Generator<unknown> {
   const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })
   yield parts((i) => object({ ['p' + i]: { type: 'string' } }))
   yield object({ a: parts((i) => object({ a: { title: 'x'.repeat(20) + i } })) })
+  yield { dependencies: many(6000, () => ['b']) }
   yield parts((i) => ({ required: Array.from({ length: 5 }, (_, k) => `n${i}_${k}`) }))
   yield parts((i) => ({ examples: i ? [i] : ['x'.repeat(150_000)] }))
   for (const n of [99, 101, 9000]) {
