@@ -290,6 +290,12 @@ function* bombs(): Generator<unknown> {
   const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })
   yield parts((i) => object({ ['p' + i]: { type: 'string' } }))
   yield object({ a: parts((i) => object({ a: { title: 'x'.repeat(20) + i } })) })
+  yield object({
+    a: {
+      anyOf: Array.from({ length: 900 }, (_, i) => ({ const: i })),
+      ...Object.fromEntries(Array.from({ length: 700 }, (_, i) => ['x-' + i, 'v'.repeat(280)])),
+    },
+  })
   yield { dependencies: many(6000, () => ['b']) }
   yield parts((i) => ({ required: Array.from({ length: 5 }, (_, k) => `n${i}_${k}`) }))
   yield parts((i) => ({ examples: i ? [i] : ['x'.repeat(150_000)] }))
@@ -327,11 +333,12 @@ function byGo(defs: string[]): unknown[] {
   return tools
 }
 
-test('each hostile schema is converted in a moment', () => {
+test('each hostile schema is converted in a moment, and stays of its size', () => {
   for (const inputSchema of bombs()) {
     for (const dialect of dialects) {
       const began = performance.now()
-      toolFor(dialect, 'name', 'server', { inputSchema })
+      const size = JSON.stringify(toolFor(dialect, 'name', 'server', { inputSchema })).length
+      assert.ok(size < 4 << 20, `${dialect}: ${size} of ${JSON.stringify(inputSchema).slice(0, 300)}`)
       assert.ok(performance.now() - began < 3000, `${dialect}: ${JSON.stringify(inputSchema).slice(0, 300)}`)
     }
   }
