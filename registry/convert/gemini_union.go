@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // unionKey names the union that a schema has, or "".
@@ -94,18 +95,20 @@ func (c *converter) alternatives(v *view, key, path string, depth int) (parts []
 			beside.Set(k, v.schema.Values[i])
 		}
 	}
+	cost := text.UTF16Len(beside.Stringify()) / 2000 // of a copy
 	v.schema = copyAnnotations(v.schema)
 	for i, s := range list {
 		if isNull(s) {
 			null = true
-			if text, _ := s.Get("description").Text(); text != "" {
-				v.notes = append(v.notes, "null: "+text)
+			if words, _ := s.Get("description").Text(); words != "" {
+				v.notes = append(v.notes, "null: "+words)
 			}
 			continue
 		}
 		if len(beside.Keys) > 0 {
 			s = bothOf(s, beside)
 		}
+		c.spend(cost)
 		part := c.geminiAt(s, path+"/"+key+"/"+strconv.Itoa(i), depth+1, v.refs)
 		if inner := part.Get("anyOf"); inner != nil {
 			parts = append(parts, inner.Values...)

@@ -70,13 +70,13 @@ func (v *view) merge(c *converter, w view, path string) {
 		switch {
 		case ours == nil:
 			v.schema.Set(key, theirs)
-		case key == "$defs" || key == "definitions" || key == "title" || ours.Stringify() == theirs.Stringify():
+		case key == "properties":
+			v.schema.Set(key, c.bothProperties(ours, theirs))
+		case key == "$defs" || key == "definitions" || key == "title" || c.same(ours, theirs):
 		case key == "description":
 			a, _ := ours.Text()
 			b, _ := theirs.Text()
 			v.schema.Set(key, rawjson.NewString(a+" "+b))
-		case key == "properties":
-			v.schema.Set(key, bothProperties(ours, theirs))
 		case key == "required":
 			v.schema.Set(key, rawjson.Distinct(slices.Concat(ours.Values, theirs.Values)))
 		case key == "type" && commonTypes(ours, theirs) != nil:
@@ -87,12 +87,20 @@ func (v *view) merge(c *converter, w view, path string) {
 	}
 }
 
+// same reports whether two values are equal. Many parts make one value ever larger, so
+// that its text counts.
+func (c *converter) same(ours, theirs *rawjson.Node) bool {
+	written := ours.Stringify()
+	c.spend(text.UTF16Len(written) / 2000)
+	return written == theirs.Stringify()
+}
+
 // bothProperties returns properties that satisfy both objects of schemas.
-func bothProperties(a, b *rawjson.Node) *rawjson.Node {
+func (c *converter) bothProperties(a, b *rawjson.Node) *rawjson.Node {
 	out := &rawjson.Node{Kind: 'o', Keys: slices.Clone(a.Keys), Values: slices.Clone(a.Values)}
 	for i, key := range b.Keys {
 		s := b.Values[i]
-		if old := out.Get(key); old != nil && old.Stringify() != s.Stringify() {
+		if old := out.Get(key); old != nil && !c.same(old, s) {
 			s = bothOf(old, s)
 		}
 		out.Set(key, s)

@@ -77,7 +77,7 @@ func (c *converter) fold(v *view, key, path string) {
 
 	properties := rawjson.NewObject()
 	if base != nil {
-		properties = bothProperties(base, properties)
+		properties = c.bothProperties(base, properties)
 	}
 	for i, name := range added.Keys {
 		list := added.Values[i].Values

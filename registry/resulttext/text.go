@@ -24,6 +24,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
+const noOutput = "(no output)"
+
 // Of returns a CallToolResult as one text of at most maxBytes (0: no limit), and
 // whether it was cut. keep, if not nil, stores a text that is cut and returns its
 // handle. The error is for a result that is not a JSON object; malformed blocks are
@@ -44,12 +46,14 @@ func Of(result []byte, maxBytes int, keep func(string) string) (out string, trun
 		out = tree.Stringify()
 	}
 	if out == "" {
-		out = "(no output)"
+		out = noOutput
 	}
 	if isError && !strings.EqualFold(out[:min(5, len(out))], "error") {
 		out = "Error: " + out
 	}
-	out, _ = text.Clean(out)
+	if out, _ = text.Clean(out); out == "" {
+		out = noOutput
+	}
 	out, truncated = shorten(out, maxBytes, keep)
 	return out, truncated, nil
 }

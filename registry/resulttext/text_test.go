@@ -33,6 +33,15 @@ func TestTextSizes(t *testing.T) {
 	}
 }
 
+func TestHiddenTextAloneIsNoOutput(t *testing.T) {
+	for _, hidden := range []string{`\ufeff`, `\u200b\u200b`, `\u001b[0m`} {
+		got, _, err := Of([]byte(`{"content":[{"type":"text","text":"`+hidden+`"}]}`), 0, nil)
+		if err != nil || got != "(no output)" {
+			t.Errorf("%s: %q, %v", hidden, got, err)
+		}
+	}
+}
+
 func TestNotAResult(t *testing.T) {
 	for _, in := range []string{``, `null`, `[]`, `"x"`, `{"content":[`} {
 		if _, _, err := Of([]byte(in), 0, nil); err == nil {

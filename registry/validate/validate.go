@@ -39,6 +39,7 @@ const (
 	maxValidateDepth = 64
 	maxValidateSteps = 20_000
 	maxProblems      = 5
+	maxWork          = 2_000_000 // keywords, names and elements that are looked at, and eighths of texts
 )
 
 // ErrArguments: the arguments are not a JSON object, or do not fit the schema. All
@@ -94,6 +95,15 @@ func hasID(n *rawjson.Node) bool {
 	return n.Is('o') && n.Get("$id") != nil || (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
 }
 
+// isAddressed reports whether the schema or a part of it has an address.
+func (v *validator) isAddressed() bool {
+	if v.addressed == nil {
+		found := hasID(v.root)
+		v.addressed = &found
+	}
+	return *v.addressed
+}
+
 func textAt(s *rawjson.Node, key string) (string, bool) {
 	if s.Kind != 'o' || s.Get(key) == nil {
 		return "", false
@@ -104,21 +114,31 @@ func textAt(s *rawjson.Node, key string) (string, bool) {
 // A validator refuses only wrong values. unsure means that the schema holds
 // something that it does not understand, so that an accepted value may be wrong.
 type validator struct {
-	root     *rawjson.Node
-	problems []string
-	steps    int
-	trials   int // passes that are running
-	unsure   bool
+	root      *rawjson.Node
+	problems  []string
+	steps     int
+	work      int
+	trials    int // passes that are running
+	unsure    bool
+	addressed *bool // once known
 }
 
-// fail records one problem. It never quotes the value.
-func (v *validator) fail(path, want string) {
-	if len(v.problems) < maxProblems {
-		if path == "" {
-			path = "the arguments"
-		}
-		v.problems = append(v.problems, text.Clip(path)+": "+text.Clip(want))
+// fail records one problem, which may quote the schema. It never quotes the value. Nobody
+// reads the problems of a trial.
+func (v *validator) fail(path, want string, quoted ...*rawjson.Node) {
+	switch {
+	case len(v.problems) == maxProblems:
+		return
+	case v.trials > 0:
+		v.problems = append(v.problems, want)
+		return
+	case path == "":
+		path = "the arguments"
 	}
+	for _, n := range quoted {
+		want += n.Stringify()
+	}
+	v.problems = append(v.problems, text.Clip(path)+": "+text.Clip(want))
 }
 
 // passes reports whether value fits s, and if so, whether that is certain.
@@ -148,7 +168,8 @@ func isUnderstood(keyword string) bool {
 }
 
 func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
-	if v.steps++; depth > maxValidateDepth || v.steps > maxValidateSteps || len(v.problems) == maxProblems {
+	if v.steps++; depth > maxValidateDepth || v.steps > maxValidateSteps || v.work > maxWork ||
+		len(v.problems) == maxProblems {
 		v.unsure = true
 		return
 	}
@@ -158,8 +179,12 @@ func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
 		}
 		return
 	}
-	for _, key := range s.Keys {
+	for i, key := range s.Keys {
 		v.unsure = v.unsure || !isUnderstood(key)
+		v.work += 1 + len(s.Values[i].Values)
+		if key == "$ref" {
+			v.work += len(s.Values[i].Raw)
+		}
 	}
 	if value.Kind == '0' && s.Get("nullable").IsTrue() {
 		return
@@ -183,20 +208,21 @@ func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
 }
 
 func (v *validator) values(s, value *rawjson.Node, path string) {
-	if one := s.Get("const"); one != nil && !equal(one, value) {
-		v.fail(path, "want "+one.Stringify())
+	if one := s.Get("const"); one != nil && !v.equal(one, value) {
+		v.fail(path, "want ", one)
 	}
 	list := s.Get("enum")
 	if !list.Is('a') {
 		return
 	}
 	v.steps += len(list.Values)
-	if !slices.ContainsFunc(list.Values, func(e *rawjson.Node) bool { return equal(e, value) }) {
-		v.fail(path, "want one of "+list.Stringify())
+	if !slices.ContainsFunc(list.Values, func(e *rawjson.Node) bool { return v.equal(e, value) }) {
+		v.fail(path, "want one of ", list)
 	}
 }
 
 func (v *validator) object(s, value *rawjson.Node, path string, depth int) {
+	v.work += len(value.Keys)
 	has := make(map[string]bool, len(value.Keys))
 	for _, name := range value.Keys {
 		has[name] = true
@@ -235,6 +261,7 @@ func (v *validator) object(s, value *rawjson.Node, path string, depth int) {
 }
 
 func (v *validator) array(s, value *rawjson.Node, path string, depth int) {
+	v.work += len(value.Values)
 	v.atLeast(s, "minItems", len(value.Values), path, "items")
 	v.atMost(s, "maxItems", len(value.Values), path, "items")
 	rest, first := s.Get("items"), s.Get("prefixItems")
@@ -258,7 +285,11 @@ func (v *validator) array(s, value *rawjson.Node, path string, depth int) {
 // repeats reports whether two of the values are equal. In a long list it compares
 // only their texts.
 func (v *validator) repeats(list []*rawjson.Node) bool {
-	if len(rawjson.Distinct(list).Values) < len(list) {
+	distinct := rawjson.Distinct(list)
+	for _, e := range distinct.Values {
+		v.work += len(e.Raw) >> 3
+	}
+	if len(distinct.Values) < len(list) {
 		return true
 	}
 	const comparable = 100
@@ -267,7 +298,7 @@ func (v *validator) repeats(list []*rawjson.Node) bool {
 		return false
 	}
 	for i, a := range list {
-		if slices.ContainsFunc(list[:i], func(b *rawjson.Node) bool { return equal(a, b) }) {
+		if slices.ContainsFunc(list[:i], func(b *rawjson.Node) bool { return v.equal(a, b) }) {
 			return true
 		}
 	}
@@ -278,6 +309,7 @@ func (v *validator) characters(s, value *rawjson.Node, path string) {
 	if s.Get("minLength") == nil && s.Get("maxLength") == nil {
 		return
 	}
+	v.work += len(value.Raw) >> 3
 	content, _ := value.Text()
 	n := utf8.RuneCountInString(content)
 	v.atLeast(s, "minLength", n, path, "characters")
@@ -310,14 +342,14 @@ func (v *validator) isMultiple(n, step []byte) bool {
 		v.unsure = true
 		return true
 	}
-	return math.Abs(quotient-math.Round(quotient)) < 1e-9
+	return math.Abs(quotient-math.Round(quotient)) < 1e-9+math.Abs(quotient)/(1<<51)
 }
 
 func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	if ref, ok := s.Get("$ref").Text(); ok {
 		if target := v.root.Resolve(ref); target != nil && isSchema(target) {
 			v.check(target, value, path, depth+1)
-		} else if v.trials == 0 && strings.Contains(ref, "://") && !isKnownDialect(ref) && !hasID(v.root) {
+		} else if v.trials == 0 && strings.Contains(ref, "://") && !isKnownDialect(ref) && !v.isAddressed() {
 			v.fail(path, "refers to another document, which is not fetched: "+ref)
 		} else {
 			v.unsure = true
@@ -341,7 +373,7 @@ func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	}
 	if not := s.Get("not"); not != nil && isSchema(not) {
 		if ok, sure := v.passes(not, value, depth+1); ok && sure {
-			v.fail(path, "must not fit "+not.Stringify())
+			v.fail(path, "must not fit ", not)
 		}
 	}
 }

@@ -120,11 +120,40 @@ func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
 	}
 }
 
+// A quotient of doubles is off by more, the larger it is.
+func TestMultiplesOfDecimals(t *testing.T) {
+	for args, fits := range map[string]bool{"1234567.89": true, "987654321.12": true, "19.99": true,
+		"1234567.891": false, "1000000000.005": false} {
+		if err := Schema([]byte(`{"multipleOf":0.01}`), []byte(args)); (err == nil) != fits {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// Three thousand references to one part make much work of it, by what the part has. Without
+// a bound, the test takes minutes.
+func TestWorkIsBounded(t *testing.T) {
+	refs := strings.Repeat(`{"$ref":"#/$defs/a"},`, 3000)
+	for name, part := range map[string]string{
+		"required":  `"required":["b"` + strings.Repeat(`,"b"`, 50_000) + `]`,
+		"type":      `"type":["string"` + strings.Repeat(`,"string"`, 20_000) + `]`,
+		"const":     `"const":"` + strings.Repeat("x", 200_000) + `"`,
+		"reference": `"$ref":"#` + strings.Repeat("/a", 100_000) + `"`,
+	} {
+		if err := Schema([]byte(`{"anyOf":[`+refs+`{}],"$defs":{"a":{`+part+`}}}`), []byte(`{"a":1}`)); err != nil {
+			t.Errorf("%s: %.80v", name, err)
+		}
+	}
+}
+
 func TestOtherDialectsAreNamed(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"$schema":"http://json-schema.org/draft-04/schema#"}`:      "draft-04",
 		`{"$schema":"http://json-schema.org/draft-07/schema#"}`:      "",
 		`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`: "",
+		`{"$schema":"http://json-schema.org/draft/2020-12/schema#"}`: "", // each scheme is common
+		`{"$schema":"http://json-schema.org/draft/2019-09/schema"}`:  "",
+		`{"$schema":"https://json-schema.org/schema"}`:               "",
 	} {
 		err := Schema([]byte(schema), []byte(`{"a":1}`))
 		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrArguments) || !strings.Contains(err.Error(), want)) {

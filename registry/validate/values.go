@@ -77,20 +77,21 @@ func article(noun string) string {
 }
 
 // equal compares as JSON Schema does: 1.0 equals 1, and members have no order.
-func equal(a, b *rawjson.Node) bool {
+func (v *validator) equal(a, b *rawjson.Node) bool {
+	v.work++
 	if a.Kind != b.Kind || len(a.Values) != len(b.Values) {
 		return false
 	}
 	switch a.Kind {
 	case 'o':
 		for i, key := range a.Keys {
-			if other := b.Get(key); other == nil || !equal(a.Values[i], other) {
+			if other := b.Get(key); other == nil || !v.equal(a.Values[i], other) {
 				return false
 			}
 		}
 		return true
 	case 'a':
-		return slices.EqualFunc(a.Values, b.Values, equal)
+		return slices.EqualFunc(a.Values, b.Values, v.equal)
 	case 'n':
 		return equalNumbers(a.Raw, b.Raw)
 	case 's':

@@ -38,9 +38,11 @@ var SameValue = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 // Dialects are the values of $schema, without an empty fragment, whose keywords are
 // validated alike.
 var Dialects = []string{
-	"https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
+	"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft/2020-12/schema",
+	"https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft/2019-09/schema",
 	"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema",
-	"http://json-schema.org/draft-06/schema", "https://json-schema.org/draft-06/schema", "http://json-schema.org/schema",
+	"http://json-schema.org/draft-06/schema", "https://json-schema.org/draft-06/schema",
+	"http://json-schema.org/schema", "https://json-schema.org/schema",
 }
 
 // TypeNames are the types of JSON Schema.

@@ -38,6 +38,7 @@ test('definitions are cleaned as the table says', () => {
 test('excerpts show what is hidden', () => {
   assert.equal(excerptAt('a\u200bb', 1), 'a⟨U+200B⟩b')
   assert.equal(excerptAt('a\nb\x1b[0m', 3), 'a b⟨U+001B⟩[0m')
+  assert.equal(excerptAt('\u200b'.repeat(14) + '😀'.repeat(10), 0), '⟨U+200B⟩'.repeat(14) + '😀😀😀😀…')
 })
 
 test('Go and TypeScript agree on 20,000 random texts', () => {

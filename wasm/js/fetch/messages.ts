@@ -2,7 +2,8 @@
 // and results stay in the tables.
 
 import { type Bounds, Flag, Kind, Op } from './events.ts'
-import { type JsonObject, isObject, mayLoseDigits, extentOf } from '../shared/json.ts'
+import { type JsonObject, isObject, mayLoseDigits, memberText, extentOf } from '../shared/json.ts'
+import type { ResultBody } from '../shared/answer.ts'
 import type { Json } from './body.ts'
 import type { Tables } from './tables.ts'
 import { readTools, type ToolsReader } from './tools.ts'
@@ -87,6 +88,14 @@ function outputOf(op: number, result: JsonObject): JsonObject | undefined {
   return op === Op.Task && status === 'completed' && isObject(ofCall) ? ofCall : undefined
 }
 
+/** A result with its text, if parsing may have lost digits. `isOwn`: it is that of the message, and not of a task. */
+function bodyOf(value: JsonObject, isOwn: boolean, text: string | undefined): ResultBody {
+  if (text === undefined || !mayLoseDigits(text)) return { value }
+  return isOwn
+    ? { message: text, ordinary: false }
+    : { value, raw: memberText(memberText(text, 'result') ?? '', 'result') }
+}
+
 function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
   if (!isObject(m)) return
   if (typeof m['method'] === 'string') readUnasked(r, m, m['method'], text)
@@ -148,11 +157,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     const output = outputOf(op, result)
     if (output) {
       if (extentOf(output, r.bounds.depth)) {
-        const message = output === result && text !== undefined && mayLoseDigits(text) ? text : undefined
-        const table = r.tables.addResult(
-          message === undefined ? { value: output } : { message, ordinary: false },
-          bytes,
-        )
+        const table = r.tables.addResult(bodyOf(output, output === result, text), bytes)
         return r.emit(Kind.Output, last | (output['isError'] === true ? Flag.Error : 0), id, table, bytes)
       }
       m = { id } // which Go reads as no answer at all

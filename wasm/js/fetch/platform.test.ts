@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { opened } from '../shared/answer.ts'
 import { limitDefaults } from '../shared/wire.gen.ts'
-import { type Bounds, Flag, Kind, Why } from './events.ts'
+import { type Bounds, Flag, Kind, Op, Why } from './events.ts'
 import { pinOf } from './pin.ts'
 import { Platform } from './platform.ts'
 import { Trace } from './trace.ts'
@@ -147,6 +147,19 @@ test('big integers keep their digits beside the value', async () => {
   assert.equal(
     opened(client.platform.tables.takeResult(seen.numbers[1]!)!).raw,
     '{"structuredContent":{"n":12345678901234567890}}',
+  )
+
+  const task = CALL | Op.Task
+  handler = answer(
+    'application/json',
+    `{"id":${task},"result":{"status":"completed","result": {"structuredContent":{"n":12345678901234567890}} }}`,
+  )
+  const tasks = new Client()
+  const done = await tasks.run(task)
+  assert.equal(
+    opened(tasks.platform.tables.takeResult(done.numbers[1]!)!).raw,
+    '{"structuredContent":{"n":12345678901234567890}}',
+    'of a task',
   )
 
   handler = answer(

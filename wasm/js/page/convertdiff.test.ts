@@ -286,6 +286,19 @@ function* bombs(): Generator<unknown> {
       (_, i) => object({ kind: { const: 'k' + i }, ['f' + i]: {} }, { required: ['kind'] }),
     ),
   }
+  // Parts that are merged into ever larger ones.
+  const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })
+  yield parts((i) => object({ ['p' + i]: { type: 'string' } }))
+  yield object({ a: parts((i) => object({ a: { title: 'x'.repeat(20) + i } })) })
+  yield object({
+    a: {
+      anyOf: Array.from({ length: 900 }, (_, i) => ({ const: i })),
+      ...Object.fromEntries(Array.from({ length: 700 }, (_, i) => ['x-' + i, 'v'.repeat(280)])),
+    },
+  })
+  yield { dependencies: many(6000, () => ['b']) }
+  yield parts((i) => ({ required: Array.from({ length: 5 }, (_, k) => `n${i}_${k}`) }))
+  yield parts((i) => ({ examples: i ? [i] : ['x'.repeat(150_000)] }))
   for (const n of [99, 101, 9000]) {
     const $defs = many(n, (i) => (i < n - 1 ? { $ref: '#/$defs/p' + (i + 1) } : { type: 'string' }))
     yield { $ref: '#/$defs/p0', $defs }
@@ -319,6 +332,15 @@ function byGo(defs: string[]): unknown[] {
   assert.equal(tools.length, defs.length)
   return tools
 }
+
+test('each hostile schema stays of its size, and none is converted for minutes', () => {
+  for (const inputSchema of bombs()) {
+    for (const dialect of dialects) {
+      const size = JSON.stringify(toolFor(dialect, 'name', 'server', { inputSchema })).length
+      assert.ok(size < 4 << 20, `${dialect}: ${size} of ${JSON.stringify(inputSchema).slice(0, 300)}`)
+    }
+  }
+})
 
 test('random and hostile schemas become the same sound tools in Go and TypeScript', () => {
   const make = generator(20261121)

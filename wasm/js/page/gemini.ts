@@ -248,8 +248,10 @@ function alternatives(c: Conversion, v: View, key: string, depth: number): [part
     const text = isNull(s) && get(s, 'description')
     if (text && typeof text === 'string') v.notes.push('null: ' + text)
   }
+  const cost = Math.floor(json(beside).length / 2000) // of a copy
   const parts = others.flatMap(([i, s]): Schema[] => {
     const whole = Object.keys(beside).length ? { allOf: [s, beside] } : s
+    c.left -= cost
     const part = c.at(step(key) + step(i), () => geminiAt(c, whole, depth + 1, v.refs))
     return (part.anyOf as Schema[] | undefined) ?? [part]
   })

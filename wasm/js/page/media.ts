@@ -72,7 +72,7 @@ function read(block: Block): Found | undefined {
     ? { data: resource.blob, mimeType: resource.mimeType }
     : block
   if (typeof given !== 'string' || typeof claimed !== 'string') return
-  const digits = given.replace(/\s+|=+\s*$/g, '')
+  const digits = given.replace(/\s+|(?<!=)=+\s*$/g, '') // each run of = is tried once
   if (!/^[A-Za-z0-9+/]+$/.test(digits) || digits.length % 4 === 1) return
   const data = digits + '='.repeat(-digits.length & 3)
   const start = atob(data.slice(0, 24))

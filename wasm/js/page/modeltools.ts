@@ -153,7 +153,7 @@ export abstract class ModelTools {
     const most = Math.min(Math.max(Math.floor(Number(limit)) || defaultHits, 1), mostHits)
     const hits = await this.search(query.slice(0, 1000), {
       limit: most,
-      ...(typeof server === 'string' && { servers: [server] }),
+      ...(server && typeof server === 'string' ? { servers: [server] } : {}),
       ...(signal && { signal }),
     })
     const names = hits.map((hit) => hit.name)

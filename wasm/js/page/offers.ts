@@ -244,11 +244,11 @@ export class Offers {
       ...rest,
     })
     if (name === resourceTools[0]) {
-      const one = { ...options, ...(server !== undefined && { servers: [server] }) }
+      const one = { ...options, ...(server && { servers: [server] }) }
       const all = [...await this.list('resources', one), ...await this.list('resourceTemplates', one)]
       const text = all.map(lineOf).join('\n') || 'There are no resources.'
       const { handle, truncated, ...short } = (await this.#source.results()).shorten(text, this.#source.resultBytes())
-      return finish(server ?? 'portolan', [{ type: 'text', text }], {
+      return finish(server || 'portolan', [{ type: 'text', text }], {
         ...short,
         ...(truncated && { truncated, handle }),
       })

@@ -7,7 +7,7 @@ import { goneError } from '../shared/wire.gen.ts'
 import type { Scanner } from '../shared/scan.ts'
 import { finish, inTurns, type Steps } from '../shared/yield.ts'
 import { readTool } from './own-tools.ts'
-import { cut, textOf } from './text.ts'
+import { cut, noOutput, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, Registry, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 
 /** The bounds of kept results: characters in all, and results. */
@@ -87,7 +87,7 @@ export class Results {
     const flags: Flag[] = scanner?.result(result) ?? []
     if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text'))
       flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
-    return { ...this.shorten(text, maxBytes), flags }
+    return { ...this.shorten(text || noOutput, maxBytes), flags }
   }
 
   /** Cuts a text, and keeps the whole under a handle then. */
@@ -111,11 +111,13 @@ export class Results {
   }
 
   /** Reads a part of a kept result. Throws if it is not kept any more. A range does not divide a character. */
-  read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart {
+  read(handle: string, { offset = 0, length }: ResultRange = {}): ResultPart {
     const text = this.#wholes.get(handle)
     if (text === undefined) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     const from = whole(text, offset)
-    return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }
+    const most = Math.floor(Number(length))
+    const end = whole(text, from + (most > 0 ? most : defaultLength))
+    return { text: text.slice(from, end), offset: from, total: text.length }
   }
 }
 

@@ -202,11 +202,14 @@ function older(c: Conversion, s: Schema, out: Schema, notes: string[]): void {
     notes.push(c.note('dependencies', old))
     return
   }
+  const copied = new Set<string>()
   for (const [name, v] of Object.entries(old)) {
     if (!isTexts(v) && !isSchema(v)) notes.push(c.note('dependencies', v))
     else {
       const key = isTexts(v) ? 'dependentRequired' : 'dependentSchemas'
-      set(out[key] = { ...(out[key] as Schema) }, name, isTexts(v) ? distinct(v as string[]) : v)
+      if (!copied.has(key)) out[key] = { ...(out[key] as Schema) }
+      copied.add(key)
+      set(out[key] as Schema, name, isTexts(v) ? distinct(v as string[]) : v)
     }
   }
 }

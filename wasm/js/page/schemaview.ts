@@ -11,6 +11,8 @@ export interface View {
   notes: string[]
   refs: string[]
   cycle?: string
+  /** The object of properties is a copy. */
+  isMerged?: boolean
 }
 
 const tooLarge = 'cut: the schema is too large'
@@ -46,9 +48,9 @@ function merge(c: Conversion, v: View, w: View): void {
   for (const [key, theirs] of Object.entries(w.schema)) {
     const ours = get(v.schema, key)
     if (ours === undefined) set(v.schema, key, theirs)
-    else if (['$defs', 'definitions', 'title'].includes(key) || json(ours) === json(theirs)) continue
+    else if (key === 'properties') mergeProperties(c, v, ours as Schema, theirs as Schema)
+    else if (['$defs', 'definitions', 'title'].includes(key) || same(c, ours, theirs)) continue
     else if (key === 'description') v.schema[key] = ours + ' ' + theirs
-    else if (key === 'properties') v.schema[key] = bothProperties(ours as Schema, theirs as Schema)
     else if (key === 'required') v.schema[key] = distinct([...(ours as string[]), ...(theirs as string[])])
     else {
       const common = key === 'type' ? commonTypes(typesOf(ours), typesOf(theirs)) : []
@@ -58,13 +60,20 @@ function merge(c: Conversion, v: View, w: View): void {
   }
 }
 
-function bothProperties(a: Schema, b: Schema): Schema {
-  const out = { ...a }
+function mergeProperties(c: Conversion, v: View, a: Schema, b: Schema): void {
+  const out = v.schema.properties = v.isMerged ? a : { ...a }
+  v.isMerged = true
   for (const [key, s] of Object.entries(b)) {
     const old = get(out, key)
-    set(out, key, old !== undefined && json(old) !== json(s) ? { allOf: [old, s] } : s)
+    set(out, key, old === undefined || same(c, old, s) ? s : { allOf: [old, s] })
   }
-  return out
+}
+
+/** Whether two values are equal. Many parts make one value ever larger, so that its text counts. */
+function same(c: Conversion, ours: unknown, theirs: unknown): boolean {
+  const text = json(ours)
+  c.left -= Math.floor(text.length / 2000)
+  return text === json(theirs)
 }
 
 export const typesOf = (t: unknown): string[] => (t === undefined ? [] : ([] as string[]).concat(t as string))

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { plain } from '../shared/plaintext.ts'
 import { memberText } from '../shared/json.ts'
+import { Results } from './results.ts'
 import { cut, textOf as wholeText } from './text.ts'
 
 const textOf = (result: unknown, maxBytes: number, raw?: string, handle?: string) =>
@@ -35,6 +36,20 @@ cases.forEach((c, i) => {
 test('what is no result has no output', () => {
   for (const result of [null, undefined, 5, 'x', []])
     assert.deepEqual(textOf(result, 0), { text: '(no output)', truncated: false })
+})
+
+test('a long string beside a long number is no obstacle', () => {
+  const a = 'x'.repeat(14 << 20)
+  const raw = `{"structuredContent": {"a": "${a}", "n": 12345678901234567890}}`
+  assert.ok(wholeText(JSON.parse(raw), { raw }) === `{"a":"${a}","n":12345678901234567890}`)
+})
+
+test('hidden text alone is no output', async () => {
+  for (const hidden of ['\ufeff', '\u200b\u200b', '\x1b[0m']) {
+    const value = { content: [{ type: 'text', text: hidden }] }
+    const { text } = await new Results().take({ server: 's', tool: 't', isError: false, durationMs: 1, value }, 0, '')
+    assert.equal(text, '(no output)', JSON.stringify(hidden))
+  }
 })
 
 test('sizes round as in Go', () => {

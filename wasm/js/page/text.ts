@@ -1,7 +1,10 @@
 // A tool's result as one text for a model. registry/resulttext has the same rules and explains them. The rows of
 // testdata/results hold both to one output.
 
-import { memberText } from '../shared/json.ts'
+import { memberText, skipString } from '../shared/json.ts'
+
+/** The text of a result without any. */
+export const noOutput = '(no output)'
 
 /** A content block of any shape. */
 export interface Block {
@@ -29,7 +32,7 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
   }
   let text = parts.join('\n')
   if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
-  text = sound(text) || '(no output)'
+  text = sound(text) || noOutput
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }
 
@@ -88,11 +91,21 @@ function base64Size(data: string): string {
 /** JSON without white space. It is made from the source text, if given, so that numbers keep their digits. */
 function compact(value: unknown, raw?: string): string {
   const source = raw && memberText(raw, 'structuredContent')
-  const text = source
-    ? source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? JSON.stringify(JSON.parse(part)) : ''))
-    : JSON.stringify(value)
+  const text = source ? withoutSpace(source) : JSON.stringify(value)
   // JSON.stringify escapes half a character.
   return text.includes('\\ud') ? text.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : text
+}
+
+/** A JSON text without white space. A regular expression over whole strings overflows the stack at a long one. */
+function withoutSpace(source: string): string {
+  let text = ''
+  for (let at = 0; at < source.length;) {
+    const quote = (source.indexOf('"', at) + 1 || source.length + 1) - 1
+    text += source.slice(at, quote).replace(/\s+/g, '')
+    at = skipString(source, quote)
+    if (quote < at) text += JSON.stringify(JSON.parse(source.slice(quote, at)))
+  }
+  return text
 }
 
 /**

@@ -68,6 +68,10 @@ test('base64 is made canonical, and anything else has a marker', async () => {
     assert.deepEqual(await pieces(result([image(data)])), ['the text'])
 })
 
+test('padding without data takes no time', async () => {
+  assert.deepEqual(await pieces(result([image('='.repeat(1_000_000) + 'x')])), ['the text']) // hours, if quadratic
+})
+
 test('what is for the user alone is left out', async () => {
   const user = { annotations: { audience: ['user'] } }
   const both = { annotations: { audience: ['user', 'assistant'] } }
@@ -146,6 +150,11 @@ test('wrong options are named', async () => {
   await fails({ format: 'openai', callID: '1' }, /unknown option "callID"/)
   await fails({ format: 'gemini', modalities: { images: true } }, /unknown option "images"/)
   await fails({ format: 'gemini', maxImageBytes: '5' }, /maxImageBytes/)
+  for (const given of ['the text', undefined, {}])
+    await assert.rejects(messageFor(snapshot, given as never, { format: 'gemini' }), {
+      code: 'invalid_arguments',
+      message: /call\(\)/,
+    })
   for (const format of ['gemini', 'ai-sdk'] as MessageFormat[])
     await messageFor(snapshot, result([]), { format } as MessageOptions)
 })

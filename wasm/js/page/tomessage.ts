@@ -34,6 +34,8 @@ export async function messageFor(
   options: MessageOptions,
 ): Promise<ToolMessages[MessageFormat]> {
   const { format, callId, accepted } = checked(options)
+  if (!Array.isArray(result?.content))
+    throw new RegistryError('invalid_arguments', 'toMessage takes a result of call()')
   const pieces: Pieces = result.isError ? [result.text] : await piecesOf(result, accepted)
   return forms[format](pieces, callId!, result, snapshot)
 }

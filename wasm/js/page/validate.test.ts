@@ -130,6 +130,10 @@ const hostile: Case[] = [
   [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args }))
 )
 
+const multiples: Case[] = [1234567.89, 987654321.12, 19.99, 1234567.891, 1000000000.005].map((args) => (
+  { name: 'multiples', schema: { multipleOf: 0.01 }, args }
+))
+
 /** Writes schemas and arguments out of few words, so that they often meet. */
 function* random(count: number): Generator<Case> {
   let seed = 20261121
@@ -214,7 +218,7 @@ function* random(count: number): Generator<Case> {
 }
 
 test('Go and TypeScript find the same in the same arguments', () => {
-  const cases = [...official, ...rows, ...hostile, ...random(Number(process.env.VALIDATE_DIFF ?? 20_000))]
+  const cases = [...official, ...rows, ...hostile, ...multiples, ...random(Number(process.env.VALIDATE_DIFF ?? 20_000))]
   const want = inGo(cases)
   assert.equal(want.length, cases.length)
   let refused = 0
@@ -233,6 +237,7 @@ test('digits that parsing loses refuse nothing', () => {
       ['{"exclusiveMinimum":9007199254740992}', '9007199254740993'],
       ['{"uniqueItems":true}', '[9007199254740992,9007199254740993]'],
       ['{"type":"integer"}', '1' + '0'.repeat(400)],
+      ['{"multipleOf":0.01}', '1234567.89'],
       ['{"not":{"const":9007199254740992}}', '9007199254740993'],
       ['{"oneOf":[{"const":9007199254740992},{"const":9007199254740993}]}', '9007199254740993'],
     ] as const
@@ -240,6 +245,27 @@ test('digits that parsing loses refuse nothing', () => {
     assert.equal(validateArguments(JSON.parse(schema), JSON.parse(args)), undefined, schema)
   }
 })
+
+/**
+ * Schemas whose 3000 references to one part make much work of it, by what the part has. Without a bound, each takes
+ * minutes.
+ */
+const laborious = {
+  required: { required: Array(200_000).fill('b') },
+  keywords: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => ['k' + i, 1])),
+  const: { const: 'x'.repeat(200_000) },
+  reference: { $ref: '#' + '/a'.repeat(100_000) },
+  properties: { minProperties: 0 },
+  'equal items': { properties: { a: { uniqueItems: true } } },
+}
+
+for (const [name, a] of Object.entries(laborious)) {
+  test(`the work of one validation is bounded: ${name}`, () => {
+    const schema = { anyOf: [...Array(3000).fill({ $ref: '#/$defs/a' }), {}], $defs: { a } }
+    const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['p' + i, i]))
+    assert.equal(validateArguments(schema, { ...value, a: Object.keys(value) }), undefined)
+  })
+}
 
 test('values stay out of the problems', () => {
   const schema = {

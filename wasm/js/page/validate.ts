@@ -12,6 +12,8 @@ import { invalidArgumentsError, invalidResultError, schemaDialects, typeNames } 
 const maxDepth = 64
 const maxSteps = 20_000
 const maxProblems = 5
+/** The most keywords, names and elements that are looked at. Eight characters count as one. */
+const maxWork = 2_000_000
 /** Lists up to this length are searched for equal items pair by pair. */
 const comparable = 100
 
@@ -88,22 +90,31 @@ interface Misfit {
 function misfits(schema: unknown, root: unknown): Misfit[] {
   let problems: Misfit[] = []
   let steps = 0
+  let work = 0
+  let addressed: boolean | undefined
   let trials = 0 // passes that are running
   // Set at a keyword that may make a misfit valid. Then only certain misfits are reported.
   let unsure = false
 
-  const fail = (path: string, want: string) => {
-    if (problems.length < maxProblems) problems.push({ path: clip(path), want: clip(want) })
+  // Nobody reads the problems of a trial.
+  const fail = (path: string, want: string, quoted?: unknown) => {
+    if (problems.length === maxProblems) return
+    if (trials) problems.push({ path, want })
+    else problems.push({ path: clip(path), want: clip(quoted === undefined ? want : want + json(quoted)) })
   }
 
   function check(s: unknown, value: unknown, path: string, depth: number): void {
-    if (depth > maxDepth || ++steps > maxSteps || problems.length === maxProblems) {
+    if (depth > maxDepth || ++steps > maxSteps || work > maxWork || problems.length === maxProblems) {
       unsure = true
       return
     }
     if (s === false) fail(path, 'is not allowed')
     if (!isObject(s)) return
-    unsure ||= !Object.keys(s).every((key) => understood.has(key))
+    for (const key of Object.keys(s)) {
+      const v = s[key]
+      work += 1 + (Array.isArray(v) || key === '$ref' && typeof v === 'string' ? v.length : 0)
+      unsure ||= !understood.has(key)
+    }
     if (value === null && s.nullable === true) return
     const kind = kindOf(value)
     const types = typesOf(get(s, 'type'))
@@ -112,22 +123,25 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     if (types.length && !types.some(fits))
       return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
 
-    if (Object.hasOwn(s, 'const') && !equal(s.const, value)) fail(path, 'want ' + json(s.const))
+    if (Object.hasOwn(s, 'const') && !equal(s.const, value)) fail(path, 'want ', s.const)
     const list = get(s, 'enum')
     if (Array.isArray(list)) {
       steps += list.length
-      if (!list.some((e) => equal(e, value))) fail(path, 'want one of ' + json(list))
+      if (!list.some((e) => equal(e, value))) fail(path, 'want one of ', list)
     }
     if (isObject(value)) object(s, value, path, depth)
     else if (Array.isArray(value)) array(s, value, path, depth)
     else if (typeof value === 'number') number(s, value, path)
-    else if (typeof value === 'string' && ('minLength' in s || 'maxLength' in s))
+    else if (typeof value === 'string' && ('minLength' in s || 'maxLength' in s)) {
+      work += value.length >> 3
       count(s, 'Length', [...value].length, path, ' characters')
+    }
     combined(s, value, path, depth)
   }
 
   function object(s: Schema, value: Schema, path: string, depth: number): void {
     const names = Object.keys(value)
+    work += names.length
     for (const name of listOf(s, 'required')) {
       if (typeof name === 'string' && !Object.hasOwn(value, name)) fail(path + step(name), 'is required')
     }
@@ -143,6 +157,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
   }
 
   function array(s: Schema, value: unknown[], path: string, depth: number): void {
+    work += value.length
     count(s, 'Items', value.length, path, ' items')
     let first = get(s, 'prefixItems')
     let rest = get(s, 'items')
@@ -153,7 +168,9 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     })
     if (s.uniqueItems === true) {
       // Parsing may have made one number of two that have so many digits.
-      if (/\d{16}|e\+/.test(json(value))) unsure = true
+      const text = json(value)
+      work += text.length >> 3
+      if (/\d{16}|e\+/.test(text)) unsure = true
       else if (repeats(value)) fail(path, 'want items that differ')
     }
   }
@@ -184,7 +201,9 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     limit(s, 'exclusiveMaximum', path, 'less than', (l) => n < l || alike(n, l))
     limit(s, 'multipleOf', path, 'a multiple of', (l) => {
       const quotient = n / l
-      if (l > 0 && Number.isFinite(quotient)) return Math.abs(quotient - Math.round(quotient)) < 1e-9 // decimal steps such as 0.1 are rounded
+      // Decimal steps such as 0.1 are rounded, and so is the quotient.
+      if (l > 0 && Number.isFinite(quotient))
+        return Math.abs(quotient - Math.round(quotient)) < 1e-9 + Math.abs(quotient) / 2 ** 51
       return (unsure = true)
     })
   }
@@ -194,7 +213,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     if (typeof ref === 'string') {
       const target = lookup(schema, ref)
       if (target !== undefined) check(target, value, path, depth + 1)
-      else if (!trials && ref.includes('://') && !isKnown(ref) && !hasId(schema))
+      else if (!trials && ref.includes('://') && !isKnown(ref) && !(addressed ??= hasId(schema)))
         fail(path, `refers to another document, which is not fetched: ${ref}`)
       else unsure = true
     }
@@ -221,7 +240,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     }
     if (isSchema(s.not)) {
       const [ok, sure] = passes(s.not, value, depth + 1)
-      if (ok && sure) fail(path, 'must not fit ' + json(s.not))
+      if (ok && sure) fail(path, 'must not fit ', s.not)
     }
   }
 
@@ -251,6 +270,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
   }
 
   function equal(a: unknown, b: unknown): boolean {
+    work++
     if (typeof a === 'number') return alike(a, b) || a === b
     if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => equal(e, b[i]))
     if (!isObject(a) || !isObject(b)) return a === b

@@ -133,11 +133,17 @@ function stringSequence(s: string, i: number, j: number): number {
 export function excerptAt(s: string, at: number): string {
   let from = 0
   for (let n = Math.max(0, at - 16); n > 0 && from < s.length; n--) from += isPair(s, from) ? 2 : 1
-  const shown = Array.from(s.slice(from, from + 112)).slice(0, Math.min(at, 16) + 40)
-    .map((c) => {
-      if (c === '\n' || c === '\t' || c === '\r') return ' '
-      const code = c.codePointAt(0)!
-      return isHidden(code) || code === 0 ? `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩` : c
-    }).join('')
-  return (from ? '…' : '') + (shown.length > 120 ? shown.slice(0, 119) + '…' : shown)
+  let shown = ''
+  for (const c of Array.from(s.slice(from, from + 112)).slice(0, Math.min(at, 16) + 40)) {
+    const code = c.codePointAt(0)!
+    let part = c
+    if (c === '\n' || c === '\t' || c === '\r') part = ' '
+    else if (isHidden(code) || code === 0) part = `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
+    if (shown.length + part.length > 120) {
+      shown += '…'
+      break
+    }
+    shown += part
+  }
+  return (from ? '…' : '') + shown
 }

@@ -217,12 +217,15 @@ export const keywordShapes = {
 /** The values of $schema that are validated. */
 export const schemaDialects = [
   'https://json-schema.org/draft/2020-12/schema',
+  'http://json-schema.org/draft/2020-12/schema',
   'https://json-schema.org/draft/2019-09/schema',
+  'http://json-schema.org/draft/2019-09/schema',
   'http://json-schema.org/draft-07/schema',
   'https://json-schema.org/draft-07/schema',
   'http://json-schema.org/draft-06/schema',
   'https://json-schema.org/draft-06/schema',
   'http://json-schema.org/schema',
+  'https://json-schema.org/schema',
 ]
 
 /** The types of JSON Schema. */
