@@ -199,6 +199,7 @@ test('hostile pages end soon, and are marked as cut', async () => {
   assert.ok(Buffer.byteLength(long.text) <= 1 << 20 && long.text.length > 300_000)
   const pre = await read(`<pre>${'x`'.repeat(2_000_000)}</pre>`)
   assert.ok(Buffer.byteLength(pre.text) <= 1 << 20 && pre.truncated)
+  assert.match((await read(`<pre><code>${'\n'.repeat(200_000)}end\n\n</code></pre>`)).text, /end\n```$/)
   const cells = await read(`<table><tr>${'<td colspan=1000>x'.repeat(500)}</table>`)
   assert.ok(cells.text.length < 2000)
   const lists = await read('<ul><li>a'.repeat(2000))

@@ -149,7 +149,7 @@ function alignment(cell: Element | undefined): string {
 function codeBlock(pre: Element, reader: Reader): string {
   const codes = [...pre.querySelectorAll('code')].filter((code) => !code.parentElement!.closest('code'))
   const texts = (codes.length ? codes : [pre]).map((el) => codeText(el, reader))
-  const text = reader.take(texts.join('\n').replace(/\n+$/, ''))
+  const text = reader.take(texts.join('\n').replace(/(?<!\n)\n+$/, ''))
   if (!text.trim()) return ''
   const ticks = fence(text, 3)
   return `${ticks}${language([...codes, pre])}\n${text}\n${ticks}`
