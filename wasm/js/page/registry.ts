@@ -468,14 +468,14 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options: CallOptions = {},
   ): Promise<types.ToolResult | types.TaskHandle> {
-    const { app } = options
+    const app = options?.app // #run refuses null
     const isOurs = app !== undefined && !!this.#owner.trust // elsewhere the owner of the registry decides
     const forApp = isOurs ? this.#forApp(app, name) : undefined
     if (isOurs && !forApp) return this.#refuseApp(app, name)
     name = forApp?.name ?? name
     const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId, forApp)
     // The end of a detached call is not its answer.
-    return this.#activities && !options.detach
+    return this.#activities && !options?.detach
       ? this.#activities.then(
         (a) => a.call(app ?? this.#find(name)?.server ?? '', String(name), args, options, run),
         () => run(options),
