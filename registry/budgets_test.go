@@ -35,6 +35,41 @@ func TestConnectsAreBounded(t *testing.T) {
 	})
 }
 
+// The bound on connects is for servers, not for what a user asks for.
+func TestUserConnectsBeyondTheBound(t *testing.T) {
+	for name, ask := range map[string]func(*registry.Registry) error{
+		"retry": func(r *registry.Registry) error { return r.Retry("s") },
+		"update": func(r *registry.Registry) error {
+			return r.Update("s", registry.ServerConfig{URL: "https://moved.example/mcp"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &harbour{}
+				r := chart(t, registry.Options{Limits: registry.Limits{Connects: 3}}, map[string]*harbour{"s": h})
+				if err := r.Discover(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for range 10 {
+					h.say(registry.Notice{Err: registry.ErrNetwork})
+					_ = r.Discover(t.Context())
+				}
+				if got := health(t, r, "s"); !strings.Contains(got.LastError, "times in 10 s") {
+					t.Fatalf("health %+v", got)
+				}
+				if err := ask(r); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				_ = r.Discover(t.Context())
+				if got := health(t, r, "s"); got.Status != registry.ServerConnected || got.LastError != "" {
+					t.Errorf("health %+v", got)
+				}
+			})
+		})
+	}
+}
+
 // What a server sends beyond its rate shows in its health, and its list stays.
 func TestDroppedMessagesShowInHealth(t *testing.T) {
 	h := &harbour{}

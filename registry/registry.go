@@ -216,6 +216,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 			r.drop(s, Because(ErrServerRemoved, "its configuration was changed"))
 			r.forgetTools(s)
 			s.breaker.reset()
+			s.tries = nil
 			s.lastError, s.failure = "", nil
 			r.autoRefresh(s)
 		case cfg.Disabled:
@@ -288,6 +289,7 @@ func (r *Registry) Retry(name string) error {
 			return &ServerError{name, "retry", ErrDisabled}
 		}
 		s.breaker.reset()
+		s.tries = nil
 		s.stopTimers()
 		r.changed(Event{Server: name, Tools: true})
 		r.refreshSoon(s)

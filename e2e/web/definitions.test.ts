@@ -461,3 +461,41 @@ function plant(page: Page, context: string, text: string | undefined): Promise<v
     db.close()
   }, [context, text] as const)
 }
+
+test('a database that is deleted while tabs are open is let go, and made again for the next secret', async (t) => {
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  const tab = async () => {
+    const page = await context.newPage()
+    await page.goto(site.url)
+    await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      window.r = await createRegistry({ rememberSecrets: true })
+    })()`)
+    return page
+  }
+  const kept = async () => {
+    const page = await tab()
+    const names = await page.evaluate('Object.keys(r.getSnapshot().servers.s.config.headers ?? {}).join()')
+    await page.close()
+    return names
+  }
+  const page = await tab()
+  await page.evaluate(
+    "r.addServer('s', { url: 'https://s.example/mcp', headers: { first: 'secret' }, enabled: false })",
+  )
+  assert.equal(await kept(), 'first')
+  await page.evaluate(() =>
+    new Promise((resolve, reject) => {
+      const deletion = indexedDB.deleteDatabase('portolan')
+      deletion.onsuccess = resolve
+      deletion.onblocked = () => reject(new Error('blocked'))
+    })
+  )
+  await page.evaluate("r.updateServer('s', { headers: { second: 'secret' } })")
+  assert.equal(await kept(), 'second')
+  const session = await context.newCDPSession(page)
+  await session.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'indexeddb' })
+  await page.evaluate("r.updateServer('s', { headers: { third: 'secret' } })")
+  assert.equal(await kept(), 'third')
+})

@@ -103,6 +103,7 @@ test('bad configurations and calls teach', () =>
     const extra = { abortSignal: new AbortController().signal } as never
     await assert.rejects(r.call('demo__echo', {}, extra), unknown('abortSignal', 'call'))
     await assert.rejects(r.dispatch('demo__echo', {}, extra), unknown('abortSignal', 'call'))
+    await assert.rejects(r.call('demo__echo', {}, null as never), fails('invalid_option', /options of call/))
     await assert.rejects(r.discover(['demo'], extra), unknown('abortSignal', 'discover'))
     await assert.rejects(r.discover('demo' as never), fails('invalid_option', /names is not an array/))
     await assert.rejects(r.signIn('demo', extra), unknown('abortSignal', 'signIn'))

@@ -219,6 +219,24 @@ test('tabs share one module and one state', async (t) => {
   )
 })
 
+test('an approval is stored by the tab that gave it, whatever the oldest tab does', async (t) => {
+  const tools = [{ name: 'read', description: 'one', inputSchema: { type: 'object' } }]
+  const changing = await sdkServer(tools)
+  const context = await fresh(t)
+  const options = `{ mode: 'shared', servers: { s: { url: '${changing.url}' } } }`
+  const [oldest, second] = [await tab(context, options), await tab(context, options)]
+  await second.evaluate('r.discover()')
+  await until(second, "localStorage['portolan.pins']")
+  tools[0]!.description = 'two'
+  const stored = () => second.evaluate("localStorage['portolan.pins']")
+  const before = await stored()
+  assert.equal(await second.evaluate('r.discover().then((s) => s.held.length)'), 1)
+  await oldest.evaluate('void setTimeout(() => { for (;;) {} })') // as one that is frozen, and never comes back
+  await second.evaluate("r.approveTools('s')")
+  assert.notEqual(await stored(), before)
+  await changing.close()
+})
+
 test('a question goes to the tab whose call brought it up', async (t) => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const context = await fresh(t)

@@ -268,6 +268,17 @@ test('functions of the page are tools: checked, approved, observed, cut and canc
   await r.close()
 })
 
+test('callTimeoutMs ends functions of the page, in views too, whatever has no deadline of its own', async () => {
+  const r = await open({ callTimeoutMs: 50 })
+  const endless: LocalTool = { name: 'endless', run: () => new Promise(() => {}) }
+  await r.addTools('page', [endless])
+  for (const options of [{}, { timeoutMs: undefined }]) {
+    await assert.rejects(r.call('page__endless', {}, options), code('timeout'))
+    await assert.rejects(r.view({ extra: [endless] }).call('endless', {}, options), code('timeout'))
+  }
+  await r.close()
+})
+
 test('functions of the page have their own server, which can be off, and names that models can use', async () => {
   const r = await open({ servers: { ship: { url: server.url } } })
   await r.addTools('page', [echo])

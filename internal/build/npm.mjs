@@ -84,7 +84,7 @@ const chunkOf = {
   plaintext: 'results',
   ...Object.fromEntries(
     ['models', 'modeltools', 'view', 'local', 'finder', 'searchdocument', 'yield', 'suggest', 'toolfilter', 'tokens']
-      .concat(['dialects', 'convert', 'gemini', 'schemarefs', 'schemashape', 'schemaview'])
+      .concat(['dialects', 'formats', 'convert', 'gemini', 'schemarefs', 'schemashape', 'schemaview'])
       .map((source) => [source, 'models']),
   ),
 }

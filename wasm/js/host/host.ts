@@ -76,8 +76,9 @@ export class Host {
 
   readonly #clients = new Map<number, Client>()
   #lastClient = 0
-  /** The client that called last. */
+  /** The client that called last, and the one that requested anything last. */
   #caller = 0
+  #latest = 0
   #held: [client: number, m: Request][] = []
   /** The host's own requests. */
   readonly #own = new Map<number, (reply: Reply) => void>()
@@ -206,6 +207,7 @@ export class Host {
       return
     }
     client.last = Math.max(client.last, m.id)
+    this.#latest = number
     if (m.method === 'trace') {
       if (m.on) this.#tracers.add(number)
       else this.#tracers.delete(number)
@@ -372,14 +374,14 @@ export class Host {
       },
       hints: (hints) => {
         this.#options.hints = hints
-        for (const { channel } of this.#clients.values())
-          return channel.post({ event: 'hints', hints } satisfies ToPage) // one page stores them
+        this.#one(this.#latest)?.post({ event: 'hints', hints } satisfies ToPage)
       },
       pins: (event) => {
         ;(this.#options.pins ??= {})[event.key] = event.pins
         this.#givePins(event)
-        for (const { channel } of this.#clients.values()) return channel.post(event)
-        this.#unkept.push(event)
+        const page = this.#one(this.#latest)
+        if (page) page.post(event)
+        else this.#unkept.push(event)
       },
       elicit: (ask, call, request) =>
         this.#askClient(instance, ask, call, (ask) => ({ event: 'elicit', ask, during: call % CLIENT, request })),
@@ -511,6 +513,11 @@ export class Host {
     this.#broadcast(event)
   }
 
+  /** The channel of that client or, if it has left, of any other. */
+  #one(client: number): Channel | undefined {
+    return (this.#clients.get(client) ?? [...this.#clients.values()][0])?.channel
+  }
+
   /** Sends a question to the client of the call. If the call is unknown, the client that called last gets it. */
   #askClient(
     of: Instance,
@@ -518,9 +525,7 @@ export class Host {
     call: number,
     event: (ask: number) => Extract<ToPage, { ask: number }>,
   ): void {
-    const client = (this.#clients.get(Math.floor(call / CLIENT)) ?? this.#clients.get(this.#caller) ??
-      [...this.#clients.values()][0])
-      ?.channel
+    const client = this.#clients.get(Math.floor(call / CLIENT))?.channel ?? this.#one(this.#caller)
     if (!client) return of.elicited(ask, '')
     const id = ++this.#lastAsk
     const asks = event(id)

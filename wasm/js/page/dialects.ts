@@ -1,4 +1,4 @@
-import { unknownFormat } from '../shared/fields.ts'
+import { unknownFormat } from './formats.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
 import { callTool, readTool, resourceTools, searchTool } from './own-tools.ts'

@@ -3,7 +3,7 @@ import type { Called } from '../shared/protocol.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
-import { callTimeoutMs, serverRemovedError, timeoutError } from '../shared/wire.gen.ts'
+import { serverRemovedError, timeoutError } from '../shared/wire.gen.ts'
 import { isOwn } from './own-tools.ts'
 import { aborted, within } from './requests.ts'
 
@@ -21,6 +21,8 @@ const legalName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 
 /** What runs functions of the page: it makes results of what they return. */
 export interface LocalRunner {
+  /** The deadline of a call without one of its own, in ms. */
+  timeoutMs(): number
   /** Checks arguments against the tool's schema. */
   check(tool: types.ToolInfo, args: string): Promise<void>
   /** Makes a result of an answer, as of a server's. */
@@ -83,9 +85,10 @@ export class LocalSet {
   async run(
     tool: types.ToolInfo,
     args: string,
-    { signal: caller, timeoutMs = callTimeoutMs, onProgress }: types.DispatchOptions,
+    options: types.DispatchOptions,
     runner: LocalRunner,
   ): Promise<types.ToolResult> {
+    const { signal: caller, timeoutMs = runner.timeoutMs(), onProgress } = options
     await runner.check(tool, args)
     if (caller?.aborted) throw aborted(caller)
     const { server, tool: name } = tool

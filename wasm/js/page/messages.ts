@@ -1,7 +1,7 @@
 // Messages of prompts in the forms of providers.
 
 import { textOf } from './text.ts'
-import { unknownFormat } from '../shared/fields.ts'
+import { unknownFormat } from './formats.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../shared/types.ts'
 import { imageTypes, mediaOf, mostImageBytes, type Media } from './media.ts'
 

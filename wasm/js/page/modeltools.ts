@@ -1,5 +1,6 @@
 import { ignore } from '../shared/download.ts'
-import { checkFields, unknownFormat } from '../shared/fields.ts'
+import { checkFields } from '../shared/fields.ts'
+import { unknownFormat } from './formats.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'

@@ -468,14 +468,14 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options: CallOptions = {},
   ): Promise<types.ToolResult | types.TaskHandle> {
-    const { app } = options
+    const app = options?.app // #run refuses null
     const isOurs = app !== undefined && !!this.#owner.trust // elsewhere the owner of the registry decides
     const forApp = isOurs ? this.#forApp(app, name) : undefined
     if (isOurs && !forApp) return this.#refuseApp(app, name)
     name = forApp?.name ?? name
     const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId, forApp)
     // The end of a detached call is not its answer.
-    return this.#activities && !options.detach
+    return this.#activities && !options?.detach
       ? this.#activities.then(
         (a) => a.call(app ?? this.#find(name)?.server ?? '', String(name), args, options, run),
         () => run(options),
@@ -519,7 +519,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const denied = await this.#admit(() => local && find() === local ? asked : find(), name, sent, signal, leaks)
     if (signal?.aborted) throw aborted(signal)
     if (denied) throw fromWire(denied)
-    if (local) return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
+    if (local) return this.#models.local.run(local, sent, options, this.runner)
     const { app: _, ...rest } = options
     return this.#send(name, sent, tool, forApp ? { ...rest, app: true } : rest, observedId)
   }
@@ -559,6 +559,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** Runs functions of the page. */
   readonly runner: ModelSource['runner'] = {
+    timeoutMs: () => this.isRemote ? callTimeoutMs : this.#callTimeoutMs,
     check: async (tool, args) => (await part('validate', this.#owner.host)).checkArguments(tool, args),
     take: (answer) => this.#take(answer),
   }

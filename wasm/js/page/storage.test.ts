@@ -212,3 +212,27 @@ test('what could not be read is not replaced', async () => {
   assert.deepEqual(Object.keys(JSON.parse(kept.get('portolan.servers') as string).servers), ['a', 'b'])
   assert.equal(Object.keys(JSON.parse(kept.get('portolan.pins') as string)).length, 3)
 })
+
+test('a change that the storage refuses is stored with the next one, and a warning says so', async () => {
+  for (const refused of ['get', 'set']) {
+    const kept = new Map<string, string>()
+    let isRefused = true
+    const act = <T>(method: string, result: T) => {
+      if (isRefused && method === refused) throw new Error('refused')
+      return result
+    }
+    const store = new ConfigStore({
+      get: (key) => act('get', kept.get(key)),
+      set: (key, text) => void act('set', kept.set(key, text)),
+      remove: (key) => void kept.delete(key),
+    })
+    store.take({ a: { url: 'https://a.example/mcp' }, b: { url: 'https://b.example/mcp' } })
+    store.save('a')
+    await store.saved
+    assert.equal(store.warnings.length, 1, refused)
+    isRefused = false
+    store.save('b')
+    await store.saved
+    assert.deepEqual(Object.keys(await store.stored()).sort(), ['a', 'b'], refused)
+  }
+})

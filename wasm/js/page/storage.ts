@@ -36,20 +36,21 @@ const adapt = (s: StorageLike): StorageAdapter => ({
 
 /** The storage, without its faults: what cannot be read is nothing, and it is not replaced until it was read. */
 function careful(under: StorageAdapter): StorageAdapter {
-  const unread = new Set<string>()
+  const unread = new Map<string, unknown>()
   return {
     async get(key) {
       try {
         const text = await under.get(key)
         unread.delete(key)
         return text
-      } catch {
-        unread.add(key) // it is forbidden, or busy
+      } catch (e) {
+        unread.set(key, e) // it is forbidden, or busy
         return undefined
       }
     },
     async set(key, value) {
-      if (!unread.has(key)) await under.set(key, value)
+      if (unread.has(key)) throw unread.get(key)
+      await under.set(key, value)
     },
     remove: (key) => under.remove(key),
   }
@@ -154,11 +155,13 @@ export class ConfigStore {
     try {
       return await use(await (this.#secrets ??= this.#openSecrets()))
     } catch (e) {
-      this.warn(
-        `the secrets of the server ${JSON.stringify(name)} are not kept on this device: ${(e as Error).message}`,
-      )
+      this.#lost(`the secrets of the server ${JSON.stringify(name)}`, e)
       return undefined
     }
+  }
+
+  #lost(what: string, e: unknown): void {
+    this.warn(`${what} are not kept on this device: ${(e as Error).message}`)
   }
 
   /** Takes configurations over from the module; null: the server was removed. */
@@ -171,9 +174,14 @@ export class ConfigStore {
 
   /** Stores a server, or its removal. A server that is stored with the same URL changes in these fields only. */
   save(name: string, fields?: string[]): void {
+    this.#mark(name, fields)
+    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
+  }
+
+  /** Notes what the next save stores. */
+  #mark(name: string, fields: string[] | undefined): void {
     const earlier = this.#unsaved.has(name) ? this.#unsaved.get(name) : []
     this.#unsaved.set(name, earlier && fields && [...earlier, ...fields])
-    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
   }
 
   /** The servers as a snapshot has them before the module has started. */
@@ -255,7 +263,12 @@ export class ConfigStore {
         else servers[name] = whole
       } else delete servers[name]
     }
-    await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
+    try {
+      await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
+    } catch (e) {
+      for (const change of changes) this.#mark(...change) // for the next save
+      return this.#lost('the servers', e)
+    }
     for (const [name] of changes) {
       const config = this.servers.get(name)
       const kept = config &&

@@ -1,6 +1,7 @@
 // Results in the forms of providers, as the answers to tool calls.
 
-import { checkFields, unknownFormat } from '../shared/fields.ts'
+import { checkFields } from '../shared/fields.ts'
+import { unknownFormat } from './formats.ts'
 import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import { RegistryError } from '../shared/registry-error.ts'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
@@ -327,6 +328,19 @@ test('a question waits for the pin of its tool, and nothing else does', async ()
   assert.equal(await admit('trust'), undefined)
   assert.equal((await admit(undefined, undefined, () => undefined))!.code, 'unknown_tool')
   assert.deepEqual([listeners.size, asked.length], [0, 2])
+})
+
+test('questions about calls leave nothing on the signal of the caller', async () => {
+  const { signal } = new AbortController()
+  const tool = { tool: 'x', server: 'a', name: 'a__x', pin: 'p', definition: { name: 'x', inputSchema: {} } }
+  const trust = new Trust(new ConfigStore(storageFor('memory')), { onApprove: () => 'once' }, {
+    turn: (work) => work(),
+    take: () => {},
+    changed: () => {},
+  })
+  for (let i = 0; i < 3; i++)
+    await trust.admit(() => tool, 'a__x', '{}', () => ({ url: key }) as never, signal, () => () => {})
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
 test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {

@@ -232,14 +232,15 @@ export class Trust {
     const { flags = [] } = await this.#scanned({ ...tool })
     if (signal?.aborted) return undefined
     const ends = new AbortController()
-    let look = () => {}
+    let look = () => {}, abort = () => {}
     // Ends the question if the call is cancelled, or if another call or tab got a lasting answer to it.
     const moot = new Promise<Approval>((resolve) => {
       const end = (a: Approval) => {
         ends.abort()
         resolve(a)
       }
-      signal?.addEventListener('abort', () => end('deny'), { once: true })
+      abort = () => end('deny')
+      signal?.addEventListener('abort', abort)
       look = () => void known().then((a) => a && end(a))
     })
     this.#open.add(look)
@@ -264,6 +265,7 @@ export class Trust {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
     } finally {
       this.#open.delete(look)
+      signal?.removeEventListener('abort', abort)
     }
     if (remembers && pin && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
       const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin, approval, at }

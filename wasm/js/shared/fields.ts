@@ -27,12 +27,6 @@ export function checkFields(method: string, options: unknown, known: string): vo
     throw new RegistryError('invalid_option', 'signal is not an AbortSignal')
 }
 
-/** The error for a format that a method does not know. */
-export function unknownFormat(format: unknown, known: readonly string[]): RegistryError {
-  const shown = typeof format === 'string' ? JSON.stringify(format) : `of type ${typeof format}`
-  return new RegistryError('invalid_option', `unknown format ${shown}`, { hint: knownNames('', known) })
-}
-
 /** A hint for an unknown name: the known one that was probably meant, and all known ones. */
 export function knownNames(name: string, known: readonly string[]): string {
   const meant = known.find((other) => alike(name.toLowerCase(), other.toLowerCase()))

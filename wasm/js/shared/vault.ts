@@ -10,9 +10,26 @@ export interface Vault {
   setKey(name: string, pair: CryptoKeyPair): Promise<void>
 }
 
-/** Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. */
+/**
+ * Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. A vault
+ * whose database was closed or deleted opens it again.
+ */
 export async function openVault(opened?: IDBDatabase): Promise<Vault> {
-  const db = opened ?? await openDB()
+  let vault = await vaultOf(opened ?? await openDB())
+  const use = <T>(work: (v: Vault) => Promise<T>): Promise<T> =>
+    work(vault).catch(async (e: Error) => {
+      if (e.name !== 'InvalidStateError') throw e
+      return work(vault = await vaultOf(await openDB()))
+    })
+  return {
+    text: (...args) => use((v) => v.text(...args)),
+    setText: (...args) => use((v) => v.setText(...args)),
+    key: (...args) => use((v) => v.key(...args)),
+    setKey: (...args) => use((v) => v.setKey(...args)),
+  }
+}
+
+async function vaultOf(db: IDBDatabase): Promise<Vault> {
   const key = await masterKey(db)
   const bytes = (text: string) => new TextEncoder().encode(text)
   return {
@@ -39,7 +56,7 @@ export async function openVault(opened?: IDBDatabase): Promise<Vault> {
       )
       await request(secretsOf(db, 'readwrite').put({ iv, data, at: Date.now() }, name))
     },
-    key: (name) => request(store(db, 'keys', 'readonly').get(name)),
+    key: async (name) => request(store(db, 'keys', 'readonly').get(name)),
     setKey: async (name, pair) => void await request(store(db, 'keys', 'readwrite').put(pair, name)),
   }
 }
@@ -50,7 +67,9 @@ export async function openDB(): Promise<IDBDatabase> {
     open.result.createObjectStore('keys')
     open.result.createObjectStore('secrets')
   }
-  return request(open)
+  const db = await request(open)
+  db.onversionchange = () => db.close() // a deletion would wait for it, and each new tab for the deletion
+  return db
 }
 
 /** The key of this origin, the same for all tabs: the first tab that adds one wins. */
