@@ -75,6 +75,17 @@ test('a detached call is waited for, in another registry too, or cancelled', asy
   assert.equal((await handle.wait()).text, 'at once: snow')
 })
 
+test('a task whose time is over is not listed, and says what to do', async (t) => {
+  const server = await taskServer(0)
+  t.after(() => server.close())
+  const r = await createRegistry({ storage: mapStorage(), servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  const task = await r.call('s__research_optional', { topic: 'tides' }, { detach: true })
+  assert.deepEqual(await r.tasks(), [])
+  await assert.rejects(task.wait(), { code: 'gone', hint: 'Call the tool again.' })
+})
+
 test('a full storage keeps no task, and loses no handle and no result', async (t) => {
   const server = await taskServer()
   t.after(() => server.close())
