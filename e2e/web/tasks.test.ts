@@ -71,6 +71,7 @@ test('a detached call is waited for, in another registry too, or cancelled', asy
   assert.deepEqual((await r.tasks()).map((t) => t.taskId), [third.taskId]) // the task goes on
   await third.cancel()
   assert.equal(await r.dispatch(tool, { topic: 'rain' }), 'at once: rain') // nobody asked for a task
+  assert.equal(await r.dispatch(tool, { topic: 'hail' }, { timeoutMs: 120_001 }), 'about hail')
   const handle = await remote.call('s__research_forbidden', { topic: 'snow' }, { detach: true })
   assert.equal((await handle.wait()).text, 'at once: snow')
 })
