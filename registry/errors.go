@@ -29,8 +29,8 @@ var (
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
 	ErrSuspended = errors.New("server is suspended after repeated failures")
-	// ErrHeld: the tool changed or is new, and is not approved; ApproveTools approves it.
-	ErrHeld = errors.New("tool is held until it is approved")
+	// ErrHeld: the tool or prompt changed or is new, and is not approved; ApproveTools or ApprovePrompts approves it.
+	ErrHeld = errors.New("held until it is approved")
 	// ErrGone: the result is not kept any more.
 	ErrGone = errors.New("result is not kept any more")
 	// ErrClosed: the registry was closed.

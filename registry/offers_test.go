@@ -145,6 +145,27 @@ func TestOffersAreKept(t *testing.T) {
 	})
 }
 
+func TestServersOfResourcesNeedNotKnowTemplates(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	code := int64(-32601)
+	l.answer = func(context.Context, registry.Request) (string, error) {
+		return "", &registry.RPCError{Code: code, Message: "no"}
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if offers, err := r.ResourceTemplates(t.Context()); err != nil || len(offers) != 0 {
+			t.Errorf("%v, %v", offers, err)
+		}
+		if _, err := r.Resources(t.Context()); err == nil {
+			t.Error("resources without the method are no fault")
+		}
+		code = -32603
+		l.say(registry.Notice{ResourcesChanged: true})
+		if _, err := r.ResourceTemplates(t.Context()); err == nil {
+			t.Error("another error is none")
+		}
+	})
+}
+
 func TestOffersHaveBounds(t *testing.T) {
 	long := strings.Repeat("x", 9<<10)
 	pages := map[string]string{

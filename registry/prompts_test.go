@@ -7,6 +7,7 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -67,8 +68,12 @@ func TestChangedPromptsAreHeld(t *testing.T) {
 		if n := r.Snapshot().Servers["a"].Prompts; n == nil || *n != 2 {
 			t.Errorf("health counts %v", n)
 		}
-		if _, err := r.GetPrompt(t.Context(), "a__a", nil); !errors.Is(err, registry.ErrHeld) {
+		_, err := r.GetPrompt(t.Context(), "a__a", nil)
+		if !errors.Is(err, registry.ErrHeld) {
 			t.Errorf("a held prompt: %v", err)
+		}
+		if hint := registry.Explain(err).Hint; !strings.Contains(hint, "approvePrompts") || strings.Contains(err.Error(), "tool") {
+			t.Errorf("%v, hint %q", err, hint)
 		}
 		if _, err := r.GetPrompt(t.Context(), "a__b", nil); err != nil {
 			t.Error(err)

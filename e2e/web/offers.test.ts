@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry } from '../../wasm/js/shared/types.ts'
+import { faultServer, result } from './faultserver.ts'
 import { launchChromium, openPage, servePackage, startProxy, type Listening } from './harness.ts'
 import { startServers } from './servers.ts'
 
@@ -192,6 +193,26 @@ test('W16: a model lists and reads what servers offer, and no more', async () =>
   await read('s', link.uri) // which was always allowed
   await assert.rejects(read('demo', 'demo://harbour'), { code: 'denied' })
   await registry.close()
+})
+
+test('a model gets the resources of a server whose templates cannot be listed', async (t) => {
+  const server = await faultServer({
+    on: {
+      initialize: (a) =>
+        result(a, {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {}, resources: {} },
+          serverInfo: { name: 'faulty', version: '1' },
+        }),
+      'resources/list': (a) => result(a, { resources: [{ uri: 'log:1', name: 'log' }] }),
+      'resources/templates/list': ({ res }) => void res.writeHead(500).end(),
+    },
+  })
+  t.after(() => server.close())
+  const r = await createRegistry({ storage: 'memory', servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  assert.equal(await r.dispatch('portolan_list_resources', {}), 's: log:1 log')
 })
 
 test('logs of a real server, by level, live, and through connectRegistry', async () => {

@@ -71,8 +71,20 @@ test('a detached call is waited for, in another registry too, or cancelled', asy
   assert.deepEqual((await r.tasks()).map((t) => t.taskId), [third.taskId]) // the task goes on
   await third.cancel()
   assert.equal(await r.dispatch(tool, { topic: 'rain' }), 'at once: rain') // nobody asked for a task
+  assert.equal(await r.dispatch(tool, { topic: 'hail' }, { timeoutMs: 120_001 }), 'about hail')
   const handle = await remote.call('s__research_forbidden', { topic: 'snow' }, { detach: true })
   assert.equal((await handle.wait()).text, 'at once: snow')
+})
+
+test('a task whose time is over is not listed, and says what to do', async (t) => {
+  const server = await taskServer(0)
+  t.after(() => server.close())
+  const r = await createRegistry({ storage: mapStorage(), servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  const task = await r.call('s__research_optional', { topic: 'tides' }, { detach: true })
+  assert.deepEqual(await r.tasks(), [])
+  await assert.rejects(task.wait(), { code: 'gone', hint: 'Call the tool again.' })
 })
 
 test('a full storage keeps no task, and loses no handle and no result', async (t) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listen, type Listening } from './harness.ts'
 
 /** A server of 2025-11-25 without sessions, whose tasks are done after three looks at them. */
-export async function taskServer(): Promise<Listening & { methods: string[] }> {
+export async function taskServer(ttl = 60_000): Promise<Listening & { methods: string[] }> {
   const tasks = new Map<string, { topic: string; looks: number; status: string }>()
   const methods: string[] = []
   const listening = await listen(async (req, res) => {
@@ -15,7 +15,7 @@ export async function taskServer(): Promise<Listening & { methods: string[] }> {
     const say = (body: object) =>
       void res.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...body }))
     const reply = (result: object) => say({ result })
-    const stateOf = (taskId: string) => ({ taskId, status: tasks.get(taskId)!.status, ttl: 60_000, pollInterval: 500 })
+    const stateOf = (taskId: string) => ({ taskId, status: tasks.get(taskId)!.status, ttl, pollInterval: 500 })
     if (method === 'initialize') {
       return reply({
         protocolVersion: '2025-11-25',

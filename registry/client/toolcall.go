@@ -36,7 +36,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
 	op := OpCall
-	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || call.Detach && s.tasks && def.mayBeTask()) {
+	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || (call.Detach || call.Long) && s.tasks && def.mayBeTask()) {
 		op, params = OpOther, rawMember(params, "task", []byte("{}"))
 	}
 	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}

@@ -19,7 +19,7 @@ var (
 	UnknownResource  = Error{"unknown_resource", "Use a URI from resources(), or one that the server sent.", false}
 	Disabled         = Error{"disabled", "Turn the server on: setEnabled(name, true).", false}
 	Suspended        = Error{"suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true}
-	Held             = Error{"held", "The tool is not what was approved. Look at what changed in getSnapshot().held, then approveTools(server).", false}
+	Held             = Error{"held", "It is not what was approved. Look at what changed, and approve it: getSnapshot().held and approveTools(server), or prompts({held: true}) and approvePrompts(server).", false}
 	Denied           = Error{"denied", "The user did not allow this call.", false}
 	Gone             = Error{"gone", "Call the tool again.", false}
 	Closed           = Error{"closed", "The registry was closed; create a new one.", false}

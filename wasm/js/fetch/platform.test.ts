@@ -533,6 +533,22 @@ test('a flood on a stream that nobody waits for is let in piece by piece, and co
   reading.catch(() => {})
 })
 
+test('a message after a flood brings the count of what was lost', { timeout: 20_000 }, async () => {
+  const changed = 'data: {"method":"notifications/tools/list_changed"}\n\n'
+  handler = (_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(changed.repeat(200))
+    const timer = setInterval(() => res.write(changed), 100)
+    res.on('close', () => clearInterval(timer))
+  }
+  const client = new Client({ eventsPerSecond: 50 })
+  const reading = client.run(0, 0, 'GET')
+  const lost = () => client.events.reduce((n, e) => e.kind === Kind.Dropped ? n + (e.numbers[0] as number) : n, 0)
+  while (lost() < 100) await new Promise((resolve) => setTimeout(resolve, 20)) // at most 50 in each of two seconds
+  client.platform.shut()
+  reading.catch(() => {})
+})
+
 test('the end tells the last event id and retry', async () => {
   handler = answer('text/event-stream', 'id: 7\nretry: 1234\n\n')
   const resumable = await new Client().run(CALL)

@@ -531,7 +531,7 @@ export class Platform {
 
   #admit(x: Exchange, asks: boolean): boolean {
     const fits = this.#rates.admit(x.group, asks, this.#bounds)
-    if (!fits) this.#tellDropped(x, false)
+    this.#tellDropped(x, false)
     return fits
   }
 

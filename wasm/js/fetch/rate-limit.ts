@@ -46,7 +46,7 @@ export class RateLimit {
   /** The messages dropped since the last report. 0 within a second of it, unless the stream ends. */
   dropped(session: number, ends: boolean): number {
     const spent = this.#spent.get(session)
-    if (!spent || (spent.reported && !ends)) return 0
+    if (!spent?.dropped || (spent.reported && !ends)) return 0
     const { dropped } = spent
     spent.reported = true
     spent.dropped = 0

@@ -245,8 +245,11 @@ export class Offers {
     })
     if (name === resourceTools[0]) {
       const one = { ...options, ...(server && { servers: [server] }) }
-      const all = [...await this.list('resources', one), ...await this.list('resourceTemplates', one)]
-      const text = all.map(lineOf).join('\n') || 'There are no resources.'
+      const lists = await Promise.allSettled([this.list('resources', one), this.list('resourceTemplates', one)])
+      const found = lists.flatMap<Parameters<typeof lineOf>[0]>((l) => l.status === 'fulfilled' ? l.value : [])
+      const failed = lists.find((l) => l.status === 'rejected')
+      if (failed && !found.length) throw failed.reason
+      const text = found.map(lineOf).join('\n') || 'There are no resources.'
       const { handle, truncated, ...short } = (await this.#source.results()).shorten(text, this.#source.resultBytes())
       return finish(server || 'portolan', [{ type: 'text', text }], {
         ...short,

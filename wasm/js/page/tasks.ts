@@ -22,6 +22,9 @@ const over = ['gone', 'server_error', 'unknown_server', 'unsupported']
 
 const same = (a: TaskInfo, b: TaskInfo) => a.taskId === b.taskId && a.server === b.server
 
+/** Whether the server may have forgotten the task. */
+const expired = (t: TaskInfo) => t.expiresAt !== undefined && t.expiresAt <= Date.now()
+
 /** Calls that servers have made tasks of, and that nobody has to wait for. */
 export class Tasks {
   readonly #source: TaskSource
@@ -50,7 +53,7 @@ export class Tasks {
       startedAt,
       ...(typeof lives === 'number' && { expiresAt: startedAt + lives }),
     }
-    await this.#source.stored?.((tasks) => [...tasks.filter((t) => !same(t, info)), info].slice(-MOST))
+    await this.#source.stored?.((tasks) => [...tasks.filter((t) => !same(t, info) && !expired(t)), info].slice(-MOST))
     return this.#handle(info)
   }
 
@@ -58,7 +61,7 @@ export class Tasks {
   async list(): Promise<TaskHandle[]> {
     const { stored, requests, servers } = this.#source
     const known = stored ? await stored() : await requests.ask<TaskInfo[]>({ method: 'tasks' })
-    return known.filter((t) => Object.hasOwn(servers(), t.server)).map((t) => this.#handle(t))
+    return known.filter((t) => !expired(t) && Object.hasOwn(servers(), t.server)).map((t) => this.#handle(t))
   }
 
   #handle(info: TaskInfo): TaskHandle {
@@ -69,9 +72,10 @@ export class Tasks {
       ...info,
       wait: async (options: WaitOptions = {}) => {
         checkFields('wait', options, 'signal onProgress callId')
-        if (info.expiresAt !== undefined && info.expiresAt < Date.now()) {
+        if (expired(info)) {
           await forget()
-          throw new RegistryError('gone', 'the server keeps the task no longer', { server })
+          const hint = 'Call the tool again.'
+          throw new RegistryError('gone', 'the server keeps the task no longer', { server, hint })
         }
         const { signal, onProgress, callId } = options
         try {
