@@ -55,6 +55,22 @@ test('a form is filled, checked, shown and sent', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('what is wrong with a group has the focus', async (t) => {
+  const p = await scene(t)
+  const flags = { type: 'array', minItems: 1, items: { type: 'string', enum: ['no', 'pt'] } }
+  const answer = p.ask({
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: { flags }, required: ['flags'] },
+  })
+  await dialog(p).getByRole('button', { name: 'Remove item 1' }).click()
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  const problem = dialog(p).getByText('At least 1 item')
+  await problem.waitFor()
+  assert.ok(await problem.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e))
+  await p.page.keyboard.press('Escape')
+  assert.deepEqual(JSON.parse(await answer), { action: 'cancel' })
+})
+
 test('a question is declined, closed, or withdrawn', async (t) => {
   const p = await scene(t)
   const declined = p.ask({ message: 'One?', requestedSchema })

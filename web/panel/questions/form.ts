@@ -5,7 +5,7 @@ import { toJSON, type Field, type ObjectField, type State } from '../form/field.
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import { membersView } from '../tool/fields.ts'
+import { membersView, wrongField } from '../tool/fields.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
@@ -100,7 +100,7 @@ class FormQuestion extends DialogPart<WordsContext> {
     e.preventDefault()
     this.checked = true
     if (problems(this.form, this.state).length) {
-      void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>(wrongField)?.focus())
       return
     }
     if (!this.reviewed && this.form.fields.length) this.reviewed = true

@@ -16,6 +16,9 @@ export interface Form {
 
 type Put = (state: State) => void
 
+/** Finds what is wrong: a field, or what is said of a group. */
+export const wrongField = '[aria-invalid=true], fieldset > .hint.bad'
+
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
   form: Form,
@@ -34,7 +37,7 @@ export function fieldView(
   }
     ${
     problem
-      ? html`<p class="hint bad" id="${id}-problem">${
+      ? html`<p class="hint bad" id="${id}-problem" tabindex="-1">${
         t(`field_${problem.code}`, problem.limit === undefined ? {} : { n: problem.limit })
       }</p>`
       : nothing
@@ -157,7 +160,7 @@ function input(
         [true, 'true'] as const,
         [false, 'false'] as const,
       ]
-      return html`<select id=${id} aria-describedby=${about || nothing} @change=${(e: Event) =>
+      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) =>
         put(values[(e.target as HTMLSelectElement).selectedIndex]![0])}>
         ${values.map(([v, label]) => html`<option ?selected=${v === (state ?? undefined)}>${label}</option>`)}</select>`
     }

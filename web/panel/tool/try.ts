@@ -9,7 +9,7 @@ import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { fromJSON, initial } from '../form/state.ts'
 import { clean } from '../../ui/text.ts'
-import { membersView } from './fields.ts'
+import { membersView, wrongField } from './fields.ts'
 import { resultView } from './result.ts'
 
 interface Draft {
@@ -162,7 +162,7 @@ class Try extends PanelPart {
     this.result = this.fault = this.progress = undefined
     if (!this.draft.asText && problems(this.form, this.draft.state).length) {
       await this.updateComplete
-      return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+      return this.querySelector<HTMLElement>(wrongField)?.focus()
     }
     const running = this.running = new AbortController()
     try {
