@@ -55,6 +55,27 @@ test('a form is filled, checked, shown and sent', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('a list of choices shows what is sent after one is taken out of it', async (t) => {
+  const p = await scene(t)
+  const flags = { type: 'array', minItems: 2, items: { type: 'string', enum: ['no', 'pt', 'se'] } }
+  const answer = p.ask({
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: { flags }, required: ['flags'] },
+  })
+  const choices = dialog(p).locator('select')
+  await choices.nth(0).selectOption({ label: 'no' })
+  await choices.nth(0).selectOption({ label: 'pt' })
+  await choices.nth(1).selectOption({ label: 'no' })
+  await dialog(p).getByRole('button', { name: 'Remove item 1' }).click()
+  await choices.nth(1).waitFor({ state: 'detached' })
+  assert.equal(await choices.locator('option:checked').textContent(), 'no')
+  await dialog(p).getByRole('button', { name: 'Add item' }).click()
+  await choices.nth(1).selectOption({ label: 'se' })
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { flags: ['no', 'se'] } })
+})
+
 test('what is wrong with a group has the focus', async (t) => {
   const p = await scene(t)
   const flags = { type: 'array', minItems: 1, items: { type: 'string', enum: ['no', 'pt'] } }

@@ -95,6 +95,30 @@ test('a person gives a tool other words, hides a parameter, and takes both back'
   await p.page.close()
 })
 
+test('a yes or no that is null or missing is shown as such, and can be chosen', async (t) => {
+  const inputSchema = {
+    type: 'object',
+    properties: { fast: { type: ['boolean', 'null'] }, sure: { type: 'boolean' }, way: { type: 'string' } },
+    required: ['fast', 'sure'],
+  }
+  const asks = await faultServer({ on: { 'tools/list': (a) => result(a, { tools: [{ name: 'go', inputSchema }] }) } })
+  t.after(() => asks.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: asks.url } } })
+  await trying(p, 'go')
+  const call = p.panel.getByRole('button', { name: 'Call tool' })
+  const fast = p.panel.getByLabel('fast'), sure = p.panel.getByLabel('sure')
+  await call.click()
+  await p.panel.getByText('Please fill this in.').waitFor()
+  assert.ok(await fast.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e), 'it has the focus')
+  await p.panel.getByRole('button', { name: 'JSON' }).click()
+  await p.panel.getByRole('textbox', { name: 'Arguments' }).fill('{"fast":null}')
+  await p.panel.getByRole('button', { name: 'Form' }).click()
+  assert.equal(await fast.locator('option:checked').textContent(), 'null')
+  assert.equal(await sure.locator('option:checked').textContent(), 'none')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a form asks for what the schema asks for, says what is missing, and sends just that', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'book')
