@@ -102,6 +102,30 @@ test('a name that is taken is renamed, overwritten or skipped', async () => {
   await done(p)
 })
 
+test('where secrets are kept is as it is shown, also after the text was changed', async () => {
+  const p = await openPanel(browser, site)
+  await box(p).fill(JSON.stringify({ mcpServers: { s: { url: steered.url, headers: { Authorization: canary } } } }))
+  const kept = p.panel.locator('portolan-preview input[value=device]')
+  await kept.check()
+  await box(p).press('End')
+  await box(p).press('Space')
+  await p.page.waitForFunction(() => {
+    const preview = window.panel.shadowRoot!.querySelector('portolan-preview') as never as {
+      plans: { keep?: boolean }[]
+    }
+    return preview.plans[0]!.keep === undefined
+  })
+  const isShown = await kept.isChecked()
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await p.page.waitForFunction(() => window.registry.has('s__raw'))
+  const keeps = await p.page.evaluate(() => {
+    const { registry } = window
+    return registry.getSnapshot().servers['s']!.config.rememberSecrets ?? registry.rememberSecrets
+  })
+  assert.equal(keeps, isShown)
+  await done(p)
+})
+
 test('local processes are explained, and what is wrong with a configuration is said', async () => {
   const p = await openPanel(browser, site)
   await box(p).fill(
