@@ -2,6 +2,16 @@ import { html, type TemplateResult } from 'lit'
 import { cross } from './icons.ts'
 import { freshId, Part, type Panel } from './part.ts'
 
+/** Ignores all but the first click of a double click: by then another question may be under the pointer. */
+export const firstClick = {
+  capture: true,
+  handleEvent(e: MouseEvent): void {
+    if (e.detail < 2) return
+    e.preventDefault()
+    e.stopPropagation()
+  },
+}
+
 /** A part in a modal dialog, which is open while it is in the document. */
 export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   private readonly headingId = freshId()

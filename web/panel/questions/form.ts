@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { DialogPart } from '../../ui/dialog.ts'
+import { DialogPart, firstClick } from '../../ui/dialog.ts'
 import { toJSON, type Field, type ObjectField, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
@@ -69,7 +69,9 @@ class FormQuestion extends DialogPart<WordsContext> {
         )
     }
       ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
-      <footer><button type="button" @click=${() => this.answer({ action: 'decline' })}>${this.t('decline')}</button>
+      <footer @click=${firstClick}><button type="button" @click=${() => this.answer({ action: 'decline' })}>${
+      this.t('decline')
+    }</button>
         <span class="apart"></span>
         ${
       this.reviewed
