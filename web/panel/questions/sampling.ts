@@ -119,7 +119,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
       const signal = AbortSignal.any([this.ends.signal, this.sampling.signal])
       this.answer = await this.sampling.generate(this.request, { signal })
     } catch (e) {
-      this.fault = String((e as Error).message)
+      this.fault = String((e as Error | undefined)?.message ?? e)
     }
     this.asking = false
   }
