@@ -92,6 +92,18 @@ test('what is wrong with a group has the focus', async (t) => {
   assert.deepEqual(JSON.parse(await answer), { action: 'cancel' })
 })
 
+test('an address that is none is declined, and no dialog waits', async (t) => {
+  const p = await scene(t)
+  const said = await p.page.evaluate(() => {
+    const { signal } = new AbortController()
+    const request = { mode: 'url', server: 'port', message: 'Pay', url: 'https://[', elicitationId: '1', signal }
+    const broke = new Promise((resolve) => addEventListener('unhandledrejection', (e) => resolve(String(e.reason))))
+    return Promise.race([window.panel.elicitUrl(request as never), broke])
+  })
+  assert.equal(said, 'decline')
+  assert.deepEqual(p.faults, [])
+})
+
 test('a question is declined, closed, or withdrawn', async (t) => {
   const p = await scene(t)
   const declined = p.ask({ message: 'One?', requestedSchema })
