@@ -95,6 +95,27 @@ test('a person gives a tool other words, hides a parameter, and takes both back'
   await p.page.close()
 })
 
+test('parameters stay hidden that the form does not show', async (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`p${i}`, { type: 'string' }]))
+  const wide = await faultServer({
+    on: { 'tools/list': (a) => result(a, { tools: [{ name: 'wide', inputSchema: { type: 'object', properties } }] }) },
+  })
+  t.after(() => wide.close())
+  const overrides = { wide: { hideParams: ['p1', 'p2', 'p110'] } }
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: wide.url, overrides } } })
+  await p.panel.locator('.about').filter({ hasText: 'wide' }).click()
+  await p.panel.getByRole('tab', { name: 'Wording' }).click()
+  await p.panel.getByLabel('p2', { exact: true }).uncheck()
+  await p.panel.getByRole('button', { name: 'Save', exact: true }).click()
+  const hidden = await p.page.waitForFunction(() => {
+    const { hideParams } = window.registry.getSnapshot().servers['s']!.config.overrides!['wide']!
+    return !hideParams!.includes('p2') && hideParams
+  })
+  assert.deepEqual(await hidden.jsonValue(), ['p1', 'p110'])
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a yes or no that is null or missing is shown as such, and can be chosen', async (t) => {
   const inputSchema = {
     type: 'object',
