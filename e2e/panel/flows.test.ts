@@ -255,6 +255,20 @@ test('tools are switched one by one and together, and stay so after a reload', a
   await done(p)
 })
 
+test('two tools that are switched at once are both off', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { good: port.servers.good! } })
+  await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).waitFor()
+  await p.panel.evaluate((panel) => {
+    for (const name of ['good__anchor_2', 'good__tide_3'])
+      panel.shadowRoot!.querySelector<HTMLElement>(`[data-tool=${name}]`)!.click()
+  })
+  await p.page.waitForFunction(() => !window.registry.has('good__tide_3'))
+  assert.equal(await p.page.evaluate(() => window.registry.has('good__anchor_2')), false)
+  for (const name of ['anchor_2', 'tide_3'])
+    assert.equal(await p.panel.getByRole('checkbox', { name: `Offer ${name} to models` }).isChecked(), false)
+  await done(p)
+})
+
 test('the budget says which tools to turn off, and does it', async (t) => {
   const large = await listing(someTools(40))
   t.after(() => large.close())
