@@ -164,6 +164,18 @@ test('W14: a removed server comes back whole, or is gone', async () => {
   await done(p)
 })
 
+test('a dialog whose server has gone does not open for a later one', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByRole('dialog').waitFor()
+  await p.page.evaluate(() => window.registry.removeServer('steered'))
+  await p.panel.getByText('No servers yet').waitFor()
+  await p.page.evaluate((url) => window.registry.addServer('steered', { url }), steered.url)
+  await cardOf(p, 'steered').waitFor()
+  assert.equal(await p.panel.getByRole('dialog').count(), 0)
+  await done(p)
+})
+
 test('W14: header values can be written, kept, replaced and never read', async () => {
   const p = await openPanel(browser, site, {
     servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },

@@ -158,6 +158,9 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private see(): void {
     this.snapshot = this.registry.getSnapshot()
     this.history.see(this.snapshot)
+    const { dialog } = this
+    // Otherwise a later server of that name would open it.
+    if (dialog?.kind === 'edit' && !this.snapshot.servers[dialog.server]) this.dialog = undefined
     this.requestUpdate('snapshot')
   }
 
