@@ -176,6 +176,19 @@ test('a dialog whose server has gone does not open for a later one', async () =>
   await done(p)
 })
 
+test('a dialog stays one, with what was typed, when the panel is moved', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByLabel('Name', { exact: true }).fill('typed')
+  await p.page.evaluate(() => document.body.append(window.panel))
+  const dialog = p.panel.getByRole('dialog')
+  assert.ok(await dialog.evaluate((d) => d.matches(':modal')))
+  assert.equal(await p.panel.getByLabel('Name', { exact: true }).inputValue(), 'typed')
+  await p.page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await done(p)
+})
+
 test('W14: header values can be written, kept, replaced and never read', async () => {
   const p = await openPanel(browser, site, {
     servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },

@@ -30,6 +30,15 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
     </dialog>`
   }
 
+  /** A dialog that was moved in the document is modal no longer. */
+  override connectedCallback(): void {
+    super.connectedCallback()
+    const dialog = this.querySelector('dialog')
+    if (!dialog?.open) return
+    dialog.open = false
+    dialog.showModal()
+  }
+
   protected override firstUpdated(): void {
     this.querySelector('dialog')!.showModal()
   }
