@@ -164,6 +164,25 @@ test('W14: a removed server comes back whole, or is gone', async () => {
   await done(p)
 })
 
+test('another registry loses no server that was removed from the one before, and no dialog changes it', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url }, edited: { url: steered.url } } })
+  await p.page.evaluate(async () => {
+    const { createRegistry } = await import(`${location.origin}/npm/index.js`)
+    const other = await createRegistry({ mode: 'main', storage: 'memory' })
+    for (const name of ['steered', 'edited']) await other.addServer(name, { url: 'builtin:demo' })
+    Object.assign(window, { other })
+  })
+  await menu(p, 'steered', 'Remove')
+  await p.panel.getByText('steered was removed.').waitFor()
+  await menu(p, 'edited', 'Edit…')
+  await p.panel.getByRole('dialog').waitFor()
+  await p.page.evaluate(() => (window.panel.registry = (window as unknown as { other: typeof window.registry }).other))
+  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers['steered'], undefined, { timeout: 10_000 })
+  await cardOf(p, 'steered').waitFor()
+  assert.equal(await p.panel.getByRole('dialog').count(), 0)
+  await done(p)
+})
+
 test('a dialog whose server has gone does not open for a later one', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
   await menu(p, 'steered', 'Edit…')
