@@ -208,6 +208,27 @@ test('what is typed for a tool stays when the list of its server changes', async
   await p.page.close()
 })
 
+test('what is typed for a tool stays when its schema changes', async (t) => {
+  let properties: object = { port: { type: 'string', title: 'Port' } }
+  const growing = await faultServer({
+    on: { 'tools/list': (a) => result(a, { tools: [{ name: 'go', inputSchema: { type: 'object', properties } }] }) },
+  })
+  t.after(() => growing.close())
+  const servers = { s: { url: growing.url, trust: 'trust' } as const }
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers })
+  await trying(p, 'go')
+  await p.panel.getByLabel('Port').fill('Bergen')
+  properties = { ...properties, berth: { type: 'integer', title: 'Berth' } }
+  await p.page.evaluate(() => window.registry.discover())
+  await p.panel.getByLabel('Berth').waitFor()
+  assert.equal(await p.panel.getByLabel('Port').inputValue(), 'Bergen')
+  properties = { haven: { type: 'string', title: 'Haven' } }
+  await p.page.evaluate(() => window.registry.discover())
+  assert.match(await p.panel.getByRole('textbox', { name: 'Arguments' }).inputValue(), /"port": "Bergen"/)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('what a form would lose is edited as JSON', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'free')
