@@ -262,6 +262,24 @@ test('a prompt that changes while it is shown is not approved unseen', async (t)
   assert.deepEqual(p.faults, [])
 })
 
+test('an argument may have the name of what every object has', async (t) => {
+  const teams = await faultServer({
+    on: {
+      initialize: (a) => result(a, { ...results['initialize']!({}), protocolVersion: '2025-06-18' }),
+      'prompts/list': (a) =>
+        result(a, { prompts: [{ name: 'team', arguments: [{ name: 'constructor', required: true }] }] }),
+    },
+  })
+  t.after(() => teams.close())
+  const p = await openPanel(browser, site, { servers: { f1: { url: teams.url } }, query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'team' }).click()
+  assert.equal(await dialog(p).getByRole('combobox').inputValue(), '')
+  await dialog(p).getByRole('button', { name: 'Make messages' }).click()
+  assert.equal(await dialog(p).getByRole('combobox').getAttribute('aria-invalid'), 'true')
+  assert.deepEqual(p.faults, [])
+})
+
 test('the log is filtered, paused and copied', async (t) => {
   const p = await openPanel(browser, site, { servers: servers(), query: { view: 'log' } })
   t.after(() => p.page.close())
