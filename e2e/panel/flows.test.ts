@@ -102,6 +102,30 @@ test('a name that is taken is renamed, overwritten or skipped', async () => {
   await done(p)
 })
 
+test('where secrets are kept is as it is shown, also after the text was changed', async () => {
+  const p = await openPanel(browser, site)
+  await box(p).fill(JSON.stringify({ mcpServers: { s: { url: steered.url, headers: { Authorization: canary } } } }))
+  const kept = p.panel.locator('portolan-preview input[value=device]')
+  await kept.check()
+  await box(p).press('End')
+  await box(p).press('Space')
+  await p.page.waitForFunction(() => {
+    const preview = window.panel.shadowRoot!.querySelector('portolan-preview') as never as {
+      plans: { keep?: boolean }[]
+    }
+    return preview.plans[0]!.keep === undefined
+  })
+  const isShown = await kept.isChecked()
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await p.page.waitForFunction(() => window.registry.has('s__raw'))
+  const keeps = await p.page.evaluate(() => {
+    const { registry } = window
+    return registry.getSnapshot().servers['s']!.config.rememberSecrets ?? registry.rememberSecrets
+  })
+  assert.equal(keeps, isShown)
+  await done(p)
+})
+
 test('local processes are explained, and what is wrong with a configuration is said', async () => {
   const p = await openPanel(browser, site)
   await box(p).fill(
@@ -137,6 +161,50 @@ test('W14: a removed server comes back whole, or is gone', async () => {
   await menu(p, 'steered', 'Remove')
   await p.panel.getByRole('button', { name: 'Dismiss' }).click()
   await p.page.waitForFunction(() => !window.registry.getSnapshot().servers.steered)
+  await done(p)
+})
+
+test('another registry loses no server that was removed from the one before, and no dialog changes it', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url }, edited: { url: steered.url } } })
+  await p.page.evaluate(async () => {
+    const { createRegistry } = await import(`${location.origin}/npm/index.js`)
+    const other = await createRegistry({ mode: 'main', storage: 'memory' })
+    for (const name of ['steered', 'edited']) await other.addServer(name, { url: 'builtin:demo' })
+    Object.assign(window, { other })
+  })
+  await menu(p, 'steered', 'Remove')
+  await p.panel.getByText('steered was removed.').waitFor()
+  await menu(p, 'edited', 'Edit…')
+  await p.panel.getByRole('dialog').waitFor()
+  await p.page.evaluate(() => (window.panel.registry = (window as unknown as { other: typeof window.registry }).other))
+  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers['steered'], undefined, { timeout: 10_000 })
+  await cardOf(p, 'steered').waitFor()
+  assert.equal(await p.panel.getByRole('dialog').count(), 0)
+  await done(p)
+})
+
+test('a dialog whose server has gone does not open for a later one', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByRole('dialog').waitFor()
+  await p.page.evaluate(() => window.registry.removeServer('steered'))
+  await p.panel.getByText('No servers yet').waitFor()
+  await p.page.evaluate((url) => window.registry.addServer('steered', { url }), steered.url)
+  await cardOf(p, 'steered').waitFor()
+  assert.equal(await p.panel.getByRole('dialog').count(), 0)
+  await done(p)
+})
+
+test('a dialog stays one, with what was typed, when the panel is moved', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByLabel('Name', { exact: true }).fill('typed')
+  await p.page.evaluate(() => document.body.append(window.panel))
+  const dialog = p.panel.getByRole('dialog')
+  assert.ok(await dialog.evaluate((d) => d.matches(':modal')))
+  assert.equal(await p.panel.getByLabel('Name', { exact: true }).inputValue(), 'typed')
+  await p.page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await done(p)
 })
 
@@ -228,6 +296,20 @@ test('tools are switched one by one and together, and stay so after a reload', a
   await p.page.waitForFunction(() => window.registry.getTools().length === 0)
   assert.equal(await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).isChecked(), false)
   await p.page.evaluate(() => window.registry.removeServer('good'))
+  await done(p)
+})
+
+test('two tools that are switched at once are both off', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { good: port.servers.good! } })
+  await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).waitFor()
+  await p.panel.evaluate((panel) => {
+    for (const name of ['good__anchor_2', 'good__tide_3'])
+      panel.shadowRoot!.querySelector<HTMLElement>(`[data-tool=${name}]`)!.click()
+  })
+  await p.page.waitForFunction(() => !window.registry.has('good__tide_3'))
+  assert.equal(await p.page.evaluate(() => window.registry.has('good__anchor_2')), false)
+  for (const name of ['anchor_2', 'tide_3'])
+    assert.equal(await p.panel.getByRole('checkbox', { name: `Offer ${name} to models` }).isChecked(), false)
   await done(p)
 })
 

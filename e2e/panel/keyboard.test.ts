@@ -102,3 +102,28 @@ test('a server is added, called and removed without a pointer', async () => {
   assert.deepEqual(p.faults, [])
   await page.close()
 })
+
+test('what goes away under the focus leaves the focus near by', async () => {
+  const press = async ({ page, panel }: PanelPage, name: string) => {
+    const button = panel.locator('dialog').getByRole('button', { name, exact: true }).first()
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await button.waitFor({ state: 'detached' })
+  }
+  const edit = await all.states.edit!()
+  await press(edit, 'Replace')
+  assert.equal((await focused(edit))?.name, 'Value')
+  await press(edit, 'Remove header X-Key')
+  assert.equal((await focused(edit))?.name, 'Add header')
+  assert.deepEqual(edit.faults, [])
+  await edit.page.close()
+
+  const catalogue = await all.states.catalogue!()
+  const listing = catalogue.panel.locator('.listing button').first()
+  await press(catalogue, (await listing.getAttribute('aria-label'))!)
+  assert.equal((await focused(catalogue))?.name, 'Catalogue')
+  await press(catalogue, 'Back')
+  assert.equal((await focused(catalogue))?.name, 'Catalogue')
+  assert.deepEqual(catalogue.faults, [])
+  await catalogue.page.close()
+})

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import { launchChromium, listen, type Listening } from '../web/harness.ts'
 import { taskServer } from '../web/taskserver.ts'
 import { violations } from './axe.ts'
+import { faultServer, result } from '../web/faultserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, hostile: Listening
@@ -231,6 +232,51 @@ test('a changed prompt is held until the person approves it', async (t) => {
   await p.panel.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   await p.panel.getByRole('button', { name: 'Greet' }).click()
   await dialog(p).getByRole('button', { name: 'Make messages' }).waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('a prompt that changes while it is shown is not approved unseen', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  t.after(() => greeting = 'Greets somebody.')
+  await p.panel.getByRole('button', { name: 'Greet' }).waitFor()
+  const change = async (to: string) => {
+    greeting = to
+    await p.page.evaluate(async () => {
+      await window.registry.setEnabled('quay', false)
+      await window.registry.setEnabled('quay', true)
+      await window.registry.discover()
+      await window.registry.prompts({ held: true })
+    })
+  }
+  await change('Greets everybody.')
+  await p.panel.getByText('Changed', { exact: true }).waitFor()
+  await p.panel.getByRole('button', { name: 'Greet' }).click()
+  await dialog(p).locator('ins').waitFor()
+  await change('Sends everything.')
+  await dialog(p).getByRole('button', { name: 'Approve' }).click()
+  await dialog(p).locator('ins', { hasText: 'Sends' }).waitFor({ timeout: 10_000 })
+  assert.deepEqual(await p.page.evaluate(() => window.registry.prompts()), [])
+  await dialog(p).getByRole('button', { name: 'Approve' }).click()
+  await p.panel.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
+  assert.deepEqual(p.faults, [])
+})
+
+test('an argument may have the name of what every object has', async (t) => {
+  const teams = await faultServer({
+    on: {
+      initialize: (a) => result(a, { ...results['initialize']!({}), protocolVersion: '2025-06-18' }),
+      'prompts/list': (a) =>
+        result(a, { prompts: [{ name: 'team', arguments: [{ name: 'constructor', required: true }] }] }),
+    },
+  })
+  t.after(() => teams.close())
+  const p = await openPanel(browser, site, { servers: { f1: { url: teams.url } }, query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'team' }).click()
+  assert.equal(await dialog(p).getByRole('combobox').inputValue(), '')
+  await dialog(p).getByRole('button', { name: 'Make messages' }).click()
+  assert.equal(await dialog(p).getByRole('combobox').getAttribute('aria-invalid'), 'true')
   assert.deepEqual(p.faults, [])
 })
 

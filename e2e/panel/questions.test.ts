@@ -55,6 +55,55 @@ test('a form is filled, checked, shown and sent', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('a list of choices shows what is sent after one is taken out of it', async (t) => {
+  const p = await scene(t)
+  const flags = { type: 'array', minItems: 2, items: { type: 'string', enum: ['no', 'pt', 'se'] } }
+  const answer = p.ask({
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: { flags }, required: ['flags'] },
+  })
+  const choices = dialog(p).locator('select')
+  await choices.nth(0).selectOption({ label: 'no' })
+  await choices.nth(0).selectOption({ label: 'pt' })
+  await choices.nth(1).selectOption({ label: 'no' })
+  await dialog(p).getByRole('button', { name: 'Remove item 1' }).click()
+  await choices.nth(1).waitFor({ state: 'detached' })
+  assert.equal(await choices.locator('option:checked').textContent(), 'no')
+  await dialog(p).getByRole('button', { name: 'Add item' }).click()
+  await choices.nth(1).selectOption({ label: 'se' })
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { flags: ['no', 'se'] } })
+})
+
+test('what is wrong with a group has the focus', async (t) => {
+  const p = await scene(t)
+  const flags = { type: 'array', minItems: 1, items: { type: 'string', enum: ['no', 'pt'] } }
+  const answer = p.ask({
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: { flags }, required: ['flags'] },
+  })
+  await dialog(p).getByRole('button', { name: 'Remove item 1' }).click()
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  const problem = dialog(p).getByText('At least 1 item')
+  await problem.waitFor()
+  assert.ok(await problem.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e))
+  await p.page.keyboard.press('Escape')
+  assert.deepEqual(JSON.parse(await answer), { action: 'cancel' })
+})
+
+test('an address that is none is declined, and no dialog waits', async (t) => {
+  const p = await scene(t)
+  const said = await p.page.evaluate(() => {
+    const { signal } = new AbortController()
+    const request = { mode: 'url', server: 'port', message: 'Pay', url: 'https://[', elicitationId: '1', signal }
+    const broke = new Promise((resolve) => addEventListener('unhandledrejection', (e) => resolve(String(e.reason))))
+    return Promise.race([window.panel.elicitUrl(request as never), broke])
+  })
+  assert.equal(said, 'decline')
+  assert.deepEqual(p.faults, [])
+})
+
 test('a question is declined, closed, or withdrawn', async (t) => {
   const p = await scene(t)
   const declined = p.ask({ message: 'One?', requestedSchema })
@@ -161,4 +210,11 @@ test('sampling is declined before the model is asked, and after; a fault of the 
   await dialog(p).getByRole('alert').waitFor()
   await dialog(p).getByRole('button', { name: 'Decline' }).click()
   assert.deepEqual(JSON.parse(await faulty), { refused: -1 })
+  const silent = sampled(p, ['Three'])
+  await p.page.evaluate(() => (window.generate = () => Promise.reject(undefined)))
+  await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
+  await dialog(p).getByRole('alert').waitFor()
+  assert.ok(await dialog(p).getByRole('button', { name: 'Ask the model' }).isEnabled())
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await silent), { refused: -1 })
 })

@@ -162,6 +162,27 @@ test('a call is asked about in a dialog; answers that are to last are remembered
   await server.close()
 })
 
+test('the second click of a double click answers no other question', async () => {
+  const server = await sdkServer([])
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } }, query: { approve: '' } })
+  const outcomes = p.page.evaluate(async () => {
+    const all = [1, 2].map((n) => window.registry.call('files__raw', { n }))
+    return (await Promise.allSettled(all)).map((o) => o.status)
+  })
+  await dialog(p).getByText('1 more call waits.').waitFor()
+  const once = dialog(p).getByRole('button', { name: 'Allow once' })
+  const { x, y, height } = (await once.boundingBox())!
+  await p.page.mouse.click(x + height, y + height / 2)
+  await dialog(p).getByText('1 more call waits.').waitFor({ state: 'detached' })
+  await once.waitFor()
+  await p.page.mouse.down({ clickCount: 2 })
+  await p.page.mouse.up({ clickCount: 2 })
+  await dialog(p).getByRole('button', { name: 'Deny' }).click({ timeout: 5000 })
+  assert.deepEqual((await outcomes).sort(), ['fulfilled', 'rejected'])
+  await done(p)
+  await server.close()
+})
+
 test('a call that is given up takes its question away, and several wait in line', async () => {
   const server = await sdkServer([])
   const p = await openPanel(browser, site, { servers: { files: { url: server.url } }, query: { approve: '' } })

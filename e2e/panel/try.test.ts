@@ -95,6 +95,51 @@ test('a person gives a tool other words, hides a parameter, and takes both back'
   await p.page.close()
 })
 
+test('parameters stay hidden that the form does not show', async (t) => {
+  const properties = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`p${i}`, { type: 'string' }]))
+  const wide = await faultServer({
+    on: { 'tools/list': (a) => result(a, { tools: [{ name: 'wide', inputSchema: { type: 'object', properties } }] }) },
+  })
+  t.after(() => wide.close())
+  const overrides = { wide: { hideParams: ['p1', 'p2', 'p110'] } }
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: wide.url, overrides } } })
+  await p.panel.locator('.about').filter({ hasText: 'wide' }).click()
+  await p.panel.getByRole('tab', { name: 'Wording' }).click()
+  await p.panel.getByLabel('p2', { exact: true }).uncheck()
+  await p.panel.getByRole('button', { name: 'Save', exact: true }).click()
+  const hidden = await p.page.waitForFunction(() => {
+    const { hideParams } = window.registry.getSnapshot().servers['s']!.config.overrides!['wide']!
+    return !hideParams!.includes('p2') && hideParams
+  })
+  assert.deepEqual(await hidden.jsonValue(), ['p1', 'p110'])
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a yes or no that is null or missing is shown as such, and can be chosen', async (t) => {
+  const inputSchema = {
+    type: 'object',
+    properties: { fast: { type: ['boolean', 'null'] }, sure: { type: 'boolean' }, way: { type: 'string' } },
+    required: ['fast', 'sure'],
+  }
+  const asks = await faultServer({ on: { 'tools/list': (a) => result(a, { tools: [{ name: 'go', inputSchema }] }) } })
+  t.after(() => asks.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: asks.url } } })
+  await trying(p, 'go')
+  const call = p.panel.getByRole('button', { name: 'Call tool' })
+  const fast = p.panel.getByLabel('fast'), sure = p.panel.getByLabel('sure')
+  await call.click()
+  await p.panel.getByText('Please fill this in.').waitFor()
+  assert.ok(await fast.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e), 'it has the focus')
+  await p.panel.getByRole('button', { name: 'JSON' }).click()
+  await p.panel.getByRole('textbox', { name: 'Arguments' }).fill('{"fast":null}')
+  await p.panel.getByRole('button', { name: 'Form' }).click()
+  assert.equal(await fast.locator('option:checked').textContent(), 'null')
+  assert.equal(await sure.locator('option:checked').textContent(), 'none')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a form asks for what the schema asks for, says what is missing, and sends just that', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'book')
@@ -159,6 +204,27 @@ test('what is typed for a tool stays when the list of its server changes', async
   await p.page.evaluate(() => window.registry.discover())
   await p.panel.locator('.about').filter({ hasText: 'later' }).waitFor({ state: 'attached' })
   assert.equal(await p.panel.getByLabel('Port').inputValue(), 'Bergen')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('what is typed for a tool stays when its schema changes', async (t) => {
+  let properties: object = { port: { type: 'string', title: 'Port' } }
+  const growing = await faultServer({
+    on: { 'tools/list': (a) => result(a, { tools: [{ name: 'go', inputSchema: { type: 'object', properties } }] }) },
+  })
+  t.after(() => growing.close())
+  const servers = { s: { url: growing.url, trust: 'trust' } as const }
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers })
+  await trying(p, 'go')
+  await p.panel.getByLabel('Port').fill('Bergen')
+  properties = { ...properties, berth: { type: 'integer', title: 'Berth' } }
+  await p.page.evaluate(() => window.registry.discover())
+  await p.panel.getByLabel('Berth').waitFor()
+  assert.equal(await p.panel.getByLabel('Port').inputValue(), 'Bergen')
+  properties = { haven: { type: 'string', title: 'Haven' } }
+  await p.page.evaluate(() => window.registry.discover())
+  assert.match(await p.panel.getByRole('textbox', { name: 'Arguments' }).inputValue(), /"port": "Bergen"/)
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

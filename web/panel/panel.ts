@@ -158,11 +158,20 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private see(): void {
     this.snapshot = this.registry.getSnapshot()
     this.history.see(this.snapshot)
+    const { dialog } = this
+    // Otherwise a later server of that name would open it.
+    if (dialog?.kind === 'edit' && !this.snapshot.servers[dialog.server]) this.dialog = undefined
     this.requestUpdate('snapshot')
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    if (changed.has('registry')) this.listen()
+    if (changed.has('registry')) {
+      // What was begun was begun with the registry before.
+      this.notices.dismiss()
+      this.removing.clear()
+      this.dialog = undefined
+      this.listen()
+    }
     if (changed.has('view')) {
       if (this.view === 'activity') void this.run(() => import('./parts.ts'))
       if (['resources', 'prompts', 'tasks', 'log'].includes(this.view)) void this.run(() => import('./offers/index.ts'))
@@ -414,17 +423,18 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   readonly removeServer = (server: string): void => {
     this.notices.dismiss() // an earlier removal is carried out
+    const { registry } = this
     const { enabled } = this.snapshot.servers[server]!.config
     this.removing.add(server)
-    const off = this.run(() => this.registry.setEnabled(server, false))
+    const off = this.run(() => registry.setEnabled(server, false))
     this.notices.put({
       text: this.words('removed', { name: clean(server, 80) }),
       undo: () => {
         this.removing.delete(server)
-        if (enabled !== false) void off.then(() => this.run(() => this.registry.setEnabled(server, true)))
+        if (enabled !== false) void off.then(() => this.run(() => registry.setEnabled(server, true)))
         this.requestUpdate()
       },
-      ends: () => void this.run(() => this.registry.removeServer(server)).finally(() => this.removing.delete(server)),
+      ends: () => void this.run(() => registry.removeServer(server)).finally(() => this.removing.delete(server)),
     })
     this.requestUpdate()
   }

@@ -2,6 +2,16 @@ import { html, type TemplateResult } from 'lit'
 import { cross } from './icons.ts'
 import { freshId, Part, type Panel } from './part.ts'
 
+/** Ignores all but the first click of a double click: by then another question may be under the pointer. */
+export const firstClick = {
+  capture: true,
+  handleEvent(e: MouseEvent): void {
+    if (e.detail < 2) return
+    e.preventDefault()
+    e.stopPropagation()
+  },
+}
+
 /** A part in a modal dialog, which is open while it is in the document. */
 export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   private readonly headingId = freshId()
@@ -18,6 +28,15 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
       this.close()}>${cross}</button></header>
       ${this.body()}
     </dialog>`
+  }
+
+  /** A dialog that was moved in the document is modal no longer. */
+  override connectedCallback(): void {
+    super.connectedCallback()
+    const dialog = this.querySelector('dialog')
+    if (!dialog?.open) return
+    dialog.open = false
+    dialog.showModal()
   }
 
   protected override firstUpdated(): void {

@@ -7,7 +7,7 @@ export const options = <V extends string>(
   chosen: V | undefined,
   face: (value: V) => string,
 ): TemplateResult[] =>
-  values.map((value) => html`<option value=${value} ?selected=${value === chosen}>${face(value)}</option>`)
+  values.map((value) => html`<option value=${value} .selected=${value === chosen}>${face(value)}</option>`)
 
 /** A select with its label. */
 export const selectField = <V extends string>(

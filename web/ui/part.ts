@@ -1,4 +1,4 @@
-import { LitElement } from 'lit'
+import { LitElement, type PropertyValues } from 'lit'
 import type { Places, Words } from './translations.ts'
 
 /** What a panel gives its parts: words, and what only the whole panel can do. */
@@ -30,12 +30,28 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
     return this.panel.words(key as never, places)
   }
 
+  /** If what has the focus goes away, something near it gets the focus. */
+  protected override update(changed: PropertyValues): void {
+    const { focused } = this
+    const places: Element[] = []
+    for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
+    super.update(changed)
+    if (!focused || focused.isConnected) return
+    for (const place of places) {
+      const next = place.isConnected && place.querySelector<HTMLElement>(focusable)
+      if (next) return next.focus()
+    }
+  }
+
   /** The element inside this part that has the focus. */
   protected get focused(): HTMLElement | undefined {
     const active = (this.getRootNode() as ShadowRoot).activeElement as HTMLElement | null
     return active && this.contains(active) ? active : undefined
   }
 }
+
+/** What can have the focus; of a dialog, its heading. */
+const focusable = 'h2[tabindex], button:enabled, input:enabled, select, textarea, summary'
 
 /** Declares properties that render the element again when they change, and have no attribute. */
 export function reactive(...names: string[]): Record<string, object> {

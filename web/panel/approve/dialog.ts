@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { DialogPart } from '../../ui/dialog.ts'
+import { DialogPart, firstClick } from '../../ui/dialog.ts'
 import type { Key } from '../translations.ts'
 import { define, reactive } from '../../ui/part.ts'
 import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
@@ -42,9 +42,9 @@ class Approve extends DialogPart<WordsContext> {
       ${flagList(this.panel.words, r.flags)}
       <portolan-json .panel=${this.panel} .label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
       ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
-      <footer>${button('never')} ${button('deny')} <span class="apart"></span> ${button('always')} ${
-      button('once', true)
-    }</footer>
+      <footer @click=${firstClick}>${button('never')} ${button('deny')} <span class="apart"></span> ${
+      button('always')
+    } ${button('once', true)}</footer>
       <p class="dim">${this.t('approval_bound')}</p>
     </div>`
   }

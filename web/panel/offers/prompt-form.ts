@@ -76,9 +76,9 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     return html`<portolan-combo .panel=${this.panel} .label=${line(title || name, 80)} .hint=${
       clean(description ?? '', 500)
     } .required=${required} .wrong=${
-      this.checked && required && !this.values[name] ? this.panel.words('argument_missing') : undefined
+      this.checked && required && !this.typedFor(name) ? this.panel.words('argument_missing') : undefined
     }
-      .value=${this.values[name] ?? ''} .ask=${(value: string) => ({
+      .value=${this.typedFor(name)} .ask=${(value: string) => ({
       server,
       prompt,
       argument: name,
@@ -87,10 +87,15 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     })} @typed=${(e: CustomEvent<string>) => (this.values = { ...this.values, [name]: e.detail })}></portolan-combo>`
   }
 
+  /** What is typed for an argument. Its name may be one that every object has. */
+  private typedFor(name: string): string {
+    return Object.hasOwn(this.values, name) ? this.values[name]! : ''
+  }
+
   private readonly send = (e: Event): void => {
     e.preventDefault()
     this.checked = true
-    if (this.prompt.arguments.some((a) => a.required && !this.values[a.name])) {
+    if (this.prompt.arguments.some((a) => a.required && !this.typedFor(a.name))) {
       void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
       return
     }

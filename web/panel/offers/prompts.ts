@@ -54,8 +54,18 @@ class PromptDialog extends PromptForm<PanelContext> {
     const { held, before, server, prompt } = this.prompt
     if (!held) return super.body()
     const approve = async () => {
-      await this.panel.run(() => this.panel.registry.approvePrompts(server, [prompt]))
-      this.close()
+      const { registry } = this.panel
+      const isOver = await this.panel.run(async () => {
+        // Its server may have changed it since: the person approves what is shown.
+        const now = (await registry.prompts({ held: true })).find((p) => p.server === server && p.prompt === prompt)
+        if (now && wordsOf(now) !== wordsOf(this.prompt)) {
+          this.prompt = now
+          return false
+        }
+        await registry.approvePrompts(server, [prompt])
+        return true
+      })
+      if (isOver !== false) this.close()
     }
     return html`<div class="content">
       <p>${this.t(`held_${held}`)} ${this.t('prompt_held_why')}</p>

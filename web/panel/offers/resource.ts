@@ -99,7 +99,9 @@ class ResourceDialog extends PanelDialog {
 
   private field(template: string, name: string): TemplateResult {
     const { server } = this.resource
-    return html`<portolan-combo .panel=${this.panel} .label=${line(name, 80)} .value=${this.values[name] ?? ''} .ask=${(
+    return html`<portolan-combo .panel=${this.panel} .label=${line(name, 80)} .value=${
+      Object.hasOwn(this.values, name) ? this.values[name] : ''
+    } .ask=${(
       value: string,
     ) => ({
       server,

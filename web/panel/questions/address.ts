@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { DialogPart } from '../../ui/dialog.ts'
+import { DialogPart, firstClick } from '../../ui/dialog.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationUrlRequest } from '../../../wasm/js/shared/types.ts'
@@ -32,7 +32,9 @@ class AddressQuestion extends DialogPart<WordsContext> {
       <p class="mono dim address" dir="ltr">${clean(r.url, 2000)}</p>
       ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
       <div role="status">${this.opened ? html`<p>${this.t('address_waits')}</p>` : nothing}</div>
-      <footer><button type="button" @click=${() => this.answer('decline')}>${this.t('decline')}</button>
+      <footer @click=${firstClick}><button type="button" @click=${() => this.answer('decline')}>${
+      this.t('decline')
+    }</button>
         <span class="apart"></span>
         ${
       this.opened

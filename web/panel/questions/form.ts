@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { DialogPart } from '../../ui/dialog.ts'
+import { DialogPart, firstClick } from '../../ui/dialog.ts'
 import { toJSON, type Field, type ObjectField, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import { membersView } from '../tool/fields.ts'
+import { membersView, wrongField } from '../tool/fields.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
@@ -69,7 +69,9 @@ class FormQuestion extends DialogPart<WordsContext> {
         )
     }
       ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
-      <footer><button type="button" @click=${() => this.answer({ action: 'decline' })}>${this.t('decline')}</button>
+      <footer @click=${firstClick}><button type="button" @click=${() => this.answer({ action: 'decline' })}>${
+      this.t('decline')
+    }</button>
         <span class="apart"></span>
         ${
       this.reviewed
@@ -100,7 +102,7 @@ class FormQuestion extends DialogPart<WordsContext> {
     e.preventDefault()
     this.checked = true
     if (problems(this.form, this.state).length) {
-      void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>(wrongField)?.focus())
       return
     }
     if (!this.reviewed && this.form.fields.length) this.reviewed = true

@@ -39,7 +39,7 @@ export class Questions {
   }
 
   async elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']> {
-    return /^https?:/i.test(request.url) ? this.ask(this.addresses, request) : 'decline'
+    return /^https?:/i.test(request.url) && URL.canParse(request.url) ? this.ask(this.addresses, request) : 'decline'
   }
 
   async sample(

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { DialogPart } from '../../ui/dialog.ts'
+import { DialogPart, firstClick } from '../../ui/dialog.ts'
 import { blockView } from '../tool/result.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
@@ -66,7 +66,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
       <div role="status">${this.asking ? this.t('sample_asking') : nothing}</div>
       ${this.fault ? html`<p class="hint bad" role="alert">${clean(this.fault, 500)}</p>` : nothing}
       ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
-      <footer><button type="button" @click=${() => this.close()}>${this.t('decline')}</button>
+      <footer @click=${firstClick}><button type="button" @click=${() => this.close()}>${this.t('decline')}</button>
         <span class="apart"></span>
         ${
       answer
@@ -119,7 +119,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
       const signal = AbortSignal.any([this.ends.signal, this.sampling.signal])
       this.answer = await this.sampling.generate(this.request, { signal })
     } catch (e) {
-      this.fault = String((e as Error).message)
+      this.fault = String((e as Error | undefined)?.message ?? e)
     }
     this.asking = false
   }

@@ -94,6 +94,6 @@ export const radios = <V extends string>(
 ): TemplateResult[] =>
   values.map((value) => {
     const [label, meaning] = face(value)
-    return html`<label class="choice"><input type="radio" name=${name} value=${value} ?checked=${value === chosen}>
+    return html`<label class="choice"><input type="radio" name=${name} value=${value} .checked=${value === chosen}>
       <span><strong>${label}</strong> <span class="dim">${meaning}</span></span></label>`
   })

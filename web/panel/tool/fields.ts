@@ -16,6 +16,9 @@ export interface Form {
 
 type Put = (state: State) => void
 
+/** Finds what is wrong: a field, or what is said of a group. */
+export const wrongField = '[aria-invalid=true], fieldset > .hint.bad'
+
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
   form: Form,
@@ -34,7 +37,7 @@ export function fieldView(
   }
     ${
     problem
-      ? html`<p class="hint bad" id="${id}-problem">${
+      ? html`<p class="hint bad" id="${id}-problem" tabindex="-1">${
         t(`field_${problem.code}`, problem.limit === undefined ? {} : { n: problem.limit })
       }</p>`
       : nothing
@@ -90,7 +93,7 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
     put({ option, state: initial(field.options[option]!.field) })
   }}>
         ${
-    field.options.map((o, i) => html`<option value=${i} ?selected=${i === option}>${line(o.label, 80)}</option>`)
+    field.options.map((o, i) => html`<option value=${i} .selected=${i === option}>${line(o.label, 80)}</option>`)
   }</select></div>
     ${
     fieldView(form, field.options[option]!.field, inner, path, field.options[option]!.label, (s) =>
@@ -153,13 +156,14 @@ function input(
   switch (field.kind) {
     case 'boolean': {
       const values = [
-        ...(field.required && !field.nullable ? [] : [[undefined, t('none')] as const]),
+        ...(field.required && !field.nullable && state !== undefined ? [] : [[undefined, t('none')] as const]),
+        ...(field.nullable ? [[null, 'null'] as const] : []),
         [true, 'true'] as const,
         [false, 'false'] as const,
       ]
-      return html`<select id=${id} aria-describedby=${about || nothing} @change=${(e: Event) =>
+      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) =>
         put(values[(e.target as HTMLSelectElement).selectedIndex]![0])}>
-        ${values.map(([v, label]) => html`<option ?selected=${v === (state ?? undefined)}>${label}</option>`)}</select>`
+        ${values.map(([v, label]) => html`<option .selected=${v === state}>${label}</option>`)}</select>`
     }
     case 'choice': {
       const open = state === undefined || !field.required
@@ -169,12 +173,12 @@ function input(
       }}>
         ${
         open
-          ? html`<option value="" ?selected=${state === undefined}>${t(field.required ? 'choose' : 'none')}</option>`
+          ? html`<option value="" .selected=${state === undefined}>${t(field.required ? 'choose' : 'none')}</option>`
           : nothing
       }
-        ${field.nullable ? html`<option value="null" ?selected=${state === null}>null</option>` : nothing}
+        ${field.nullable ? html`<option value="null" .selected=${state === null}>null</option>` : nothing}
         ${
-        field.options.map((o, i) => html`<option value=${i} ?selected=${state === i}>${line(o.label, 100)}</option>`)
+        field.options.map((o, i) => html`<option value=${i} .selected=${state === i}>${line(o.label, 100)}</option>`)
       }</select>`
     }
     case 'string':

@@ -9,16 +9,18 @@ import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { fromJSON, initial } from '../form/state.ts'
 import { clean } from '../../ui/text.ts'
-import { membersView } from './fields.ts'
+import { membersView, wrongField } from './fields.ts'
 import { resultView } from './result.ts'
 
 interface Draft {
   text: string
   state: State
   asText: boolean
+  /** The tool's, as JSON. */
+  schema: string
 }
 
-/** What was typed for a tool with a schema, as long as the page lives. */
+/** What was typed for a tool, as long as the page lives. */
 const drafts = new Map<string, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */
@@ -42,11 +44,20 @@ class Try extends PanelPart {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('tool')) return
     const { server, tool, definition: { inputSchema } } = this.tool
-    this.key = JSON.stringify([server, tool, inputSchema])
+    this.key = JSON.stringify([server, tool])
     this.form = formOf(inputSchema)
-    const state = initial(this.form)
-    this.draft = drafts.get(this.key) ??
-      { state, text: toJSON(this.form, state) ?? '{}', asText: this.form.kind !== 'object' }
+    const schema = JSON.stringify(inputSchema)
+    const typed = drafts.get(this.key)
+    this.draft = typed?.schema === schema ? typed : { ...this.fresh(typed), schema }
+  }
+
+  /** A draft for a schema. It keeps what was typed before the tool got that schema. */
+  private fresh(typed: Draft | undefined): Omit<Draft, 'schema'> {
+    const { form } = this
+    const held = typed ? fromJSON(form, typed.text) : { state: initial(form) }
+    const state = 'state' in held ? held.state : initial(form)
+    const isLost = form.kind !== 'object' || !('state' in held)
+    return { text: typed?.text ?? toJSON(form, state) ?? '{}', state, asText: isLost || !!typed?.asText }
   }
 
   protected override render(): TemplateResult {
@@ -162,7 +173,7 @@ class Try extends PanelPart {
     this.result = this.fault = this.progress = undefined
     if (!this.draft.asText && problems(this.form, this.draft.state).length) {
       await this.updateComplete
-      return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+      return this.querySelector<HTMLElement>(wrongField)?.focus()
     }
     const running = this.running = new AbortController()
     try {

@@ -15,10 +15,15 @@ class Wording extends PanelPart {
     return this.panel.snapshot.servers[this.tool.server]?.config.overrides?.[this.tool.tool] ?? {}
   }
 
+  /** The parameters that are shown. */
+  private get parameters(): string[] {
+    const { inputSchema } = this.tool.original ?? this.tool.definition
+    return Object.keys((inputSchema?.properties ?? {}) as object).slice(0, 100)
+  }
+
   protected override render(): TemplateResult {
-    const { id_: id, tool, override } = this
-    const { description = '', inputSchema } = tool.original ?? tool.definition
-    const parameters = Object.keys((inputSchema?.properties ?? {}) as object).slice(0, 100)
+    const { id_: id, tool, override, parameters } = this
+    const { description = '' } = tool.original ?? tool.definition
     return html`<form novalidate @submit=${this.save}>
       <p class="dim">${this.t('wording_means')}</p>
       <div class="field"><label for="${id}-name">${this.t('name')}</label>
@@ -49,10 +54,11 @@ class Wording extends PanelPart {
   private readonly save = (event: SubmitEvent): void => {
     event.preventDefault()
     const form = new FormData(event.target as HTMLFormElement)
-    const { name: _, description: __, hideParams: ___, ...rest } = this.override
+    const { name: _, description: __, hideParams: before = [], ...rest } = this.override
     const name = String(form.get('name')).trim()
     const description = String(form.get('description')).trim()
-    const hideParams = form.getAll('hide').map(String)
+    const unseen = before.filter((p) => !this.parameters.includes(p))
+    const hideParams = [...form.getAll('hide').map(String), ...unseen]
     void this.put({
       ...rest,
       ...(name && { name }),

@@ -60,6 +60,7 @@ class ToolsView extends PanelPart {
   /** Rows that this picture may still have. */
   private left = 0
   private making = false
+  private choices: Promise<unknown> = Promise.resolve()
   private search: Promise<ToolSearch> | undefined
   private readonly ids = { search: freshId(), filter: freshId() }
 
@@ -225,8 +226,14 @@ class ToolsView extends PanelPart {
 
   private choose(server: string, list: Listed[], some: Listed[], on: boolean): void {
     const names = (tools: Listed[]) => tools.map((l) => l.info.tool)
-    const tools = chosen(this.servers[server]?.config.tools, names(list), names(some), on)
-    void this.panel.run(() => this.panel.registry.updateServer(server, { tools })).finally(() => this.requestUpdate())
+    const { registry } = this.panel
+    // Each choice is made of the one before, so that none is lost.
+    this.choices = this.choices.then(() =>
+      this.panel.run(() => {
+        const { tools } = registry.getSnapshot().servers[server]?.config ?? {}
+        return registry.updateServer(server, { tools: chosen(tools, names(list), names(some), on) })
+      })
+    ).finally(() => this.requestUpdate())
   }
 
   /** Brings a server's tools into sight. */
