@@ -16,6 +16,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
+//lint:file-ignore SA1019 roots belong to the versions that the bridge speaks
+
 // lasting returns an extension some of whose tools may be tasks, and one of which must be.
 func lasting() *extension {
 	e := asking()

@@ -89,7 +89,7 @@ func TestAClientThatDoesNotReadKeepsNoEventsBack(t *testing.T) {
 	for stuck.Scan() && !strings.Contains(stuck.Text(), "tools/list_changed") {
 	}
 	if stuck.Err() != nil || stuck.Text() == "" {
-		t.Errorf("the client was not told of changes: %v", stuck.Err())
+		t.Errorf("the client heard of no change: %v", stuck.Err())
 	}
 	go func() {
 		for stuck.Scan() {
