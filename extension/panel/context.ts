@@ -25,4 +25,6 @@ export abstract class AppPart extends Part<AppContext> {
   declare state: State
   /** In ms since the epoch. It advances while something on the page counts. */
   declare now: number
+  /** The app gives the focus to its view. Near what was removed there are buttons that remove more. */
+  protected override readonly keepsFocus = false
 }

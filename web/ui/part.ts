@@ -16,6 +16,8 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   /** What properties are before somebody sets them. */
   static initial: Record<string, unknown> = {}
   declare panel: P
+  /** What has the focus may go away. Then something near it gets the focus. */
+  protected readonly keepsFocus: boolean = true
 
   constructor() {
     super()
@@ -30,9 +32,8 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
     return this.panel.words(key as never, places)
   }
 
-  /** If what has the focus goes away, something near it gets the focus. */
   protected override update(changed: PropertyValues): void {
-    const { focused } = this
+    const focused = this.keepsFocus ? this.focused : undefined
     const places: Element[] = []
     for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
     super.update(changed)
