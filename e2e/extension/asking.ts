@@ -182,5 +182,5 @@ const citing: readonly Site[] = ['claude', 'grok', 'deepseek', 'mistral']
 
 /** The backend's Markdown as the driver reads it from a page's elements. */
 export const asRead = (text: string, site: Site) =>
-  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', citing.includes(site) ? '1' : '')
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', citing.includes(site) ? '¹' : '')
     .replace('quotation\n> of', 'quotation of').replaceAll('](/images', `](${hosts[site]}/images`)
