@@ -51,8 +51,9 @@ func (s *sessions) end(session string) {
 // stallTime is how long a notification may take before its client counts as one that does not read.
 const stallTime = time.Second
 
-// A sessionTransport calls ended when reading from its client fails. It lets tasks pass go-sdk. While its client does not
-// read, notifications are dropped, and other clients get theirs. It calls behind when such a client reads again.
+// A sessionTransport calls ended when reading from its client fails. It lets tasks pass
+// go-sdk. While its client does not read, notifications are dropped, and other clients get
+// theirs. It calls behind when such a client reads again.
 type sessionTransport struct {
 	mcp.Transport
 	ended, behind func()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // A Pending is a call that was started and may still be under way.
@@ -330,7 +331,7 @@ func (p *Pending) take(c *conn) (n int) {
 // send hands the call to a session that take has counted. The caller holds no lock.
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
-	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, Detach: p.call.Detach, Long: p.call.Timeout > 2*time.Minute, OnProgress: p.progress, OnAsk: p.asking}
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, Detach: p.call.Detach, Long: p.call.Timeout > wire.CallTimeoutMs*time.Millisecond, OnProgress: p.progress, OnAsk: p.asking}
 	inline := false
 	stop, err := guarded(func() (stop func(error), err error) {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })

@@ -47,8 +47,9 @@ type ServerConfig struct {
 	// Overrides changes how models see tools. It is the JSON text of an object, whose keys are
 	// the server's own names of tools. A value has name, title, description, hideParams and
 	// fixed. hideParams are names of parameters that models do not see; a value for one is
-	// removed. fixed are arguments of every call. The registry applies name, hideParams and fixed. Hosts that show
-	// definitions apply the rest. Pins are about the server's own definition. nil: none.
+	// removed. fixed are arguments of every call. The registry applies name, hideParams and
+	// fixed. Hosts that show definitions apply the rest. Pins are about the server's own
+	// definition. nil: none.
 	Overrides []byte
 	// Auth says how to sign in; nil follows what the server says. It is not changed.
 	Auth *Auth

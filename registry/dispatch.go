@@ -29,8 +29,8 @@ type Call struct {
 	// Meta, if not empty, is the JSON text of an object whose members go along in _meta, such
 	// as traceparent, tracestate and baggage (SEP-414). The protocol's own members replace them.
 	Meta []byte
-	// Attempts is how often the call is sent at most, from 1 to 5; 0 means the server's configuration.
-	// See [ServerConfig.Attempts].
+	// Attempts is how often the call is sent at most, from 1 to 5; 0 means the server's
+	// configuration. See [ServerConfig.Attempts].
 	Attempts int
 	// OnRetry, if not nil, is called before the call waits for another attempt, which is
 	// number attempt. err is what ended the last one. It must not block, nor use the registry.

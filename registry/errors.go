@@ -29,7 +29,8 @@ var (
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
 	ErrSuspended = errors.New("server is suspended after repeated failures")
-	// ErrHeld: the tool or prompt changed or is new, and is not approved; ApproveTools or ApprovePrompts approves it.
+	// ErrHeld: the tool or prompt changed or is new, and is not approved. ApproveTools or
+	// ApprovePrompts approves it.
 	ErrHeld = errors.New("held until it is approved")
 	// ErrGone: the result is not kept any more.
 	ErrGone = errors.New("result is not kept any more")
@@ -91,6 +92,12 @@ func (e *StatusError) Error() string {
 	}
 	return s
 }
+
+// Codes of JSON-RPC errors.
+const (
+	CodeMethodNotFound = -32601
+	CodeHeaderMismatch = -32020 // the headers are not the expected ones, and the call has not run (2026-07-28)
+)
 
 // An RPCError is a JSON-RPC error object that the server answered with.
 type RPCError struct {

@@ -219,7 +219,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int)
 	keys, cursors, params, size := map[string]bool{}, map[string]bool{}, []byte("{}"), 0
 	for page := 1; ; page++ {
 		result, err := readAll(o.Ask(ctx, Request{Method: k.method, Params: params}))
-		if e := (*RPCError)(nil); kind == templateList && page == 1 && errors.As(err, &e) && e.Code == -32601 {
+		if e := (*RPCError)(nil); kind == templateList && page == 1 && errors.As(err, &e) && e.Code == CodeMethodNotFound {
 			break // a server of resources need not know templates
 		}
 		if err != nil {

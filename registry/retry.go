@@ -10,14 +10,10 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// codeHeaderMismatch is the error of a server that finds headers other than it expects
-// (2026-07-28, HeaderMismatch). It has not run the call.
-const codeHeaderMismatch = -32020
-
 // fails ends the call with an error, unless it is sent again.
 func (p *Pending) fails(err error) {
 	var rpc *RPCError
-	if errors.As(err, &rpc) && rpc.Code == codeHeaderMismatch && p.listAgain(err) {
+	if errors.As(err, &rpc) && rpc.Code == CodeHeaderMismatch && p.listAgain(err) {
 		return
 	}
 	if wait, again := p.mayTryAgain(err); again {

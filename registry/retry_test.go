@@ -86,20 +86,27 @@ func TestCallsThatMayRepeatAreSentAgain(t *testing.T) {
 	}
 }
 
+// trusting returns a registry that trusts its server a, and has its list.
+func trusting(t *testing.T, h *harbour) *registry.Registry {
+	t.Helper()
+	r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+	cfg, _ := r.Config("a")
+	cfg.Trust = registry.TrustAll
+	if err := r.Update("a", cfg); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // A server that is always busy gets no more calls than a configuration may allow.
 func TestAttemptsOfACallAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := &registry.StatusError{Code: 503, Header: map[string][]string{"Retry-After": {"1"}}}
 		h := steady(slices.Repeat([]error{busy}, 100)...)
-		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
-		cfg, _ := r.Config("a")
-		cfg.Trust = registry.TrustAll
-		if err := r.Update("a", cfg); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Discover(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		r := trusting(t, h)
 		_, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo", Attempts: 100, Timeout: time.Hour})
 		if n := h.seen().calls; n != wire.MaxAttempts || !errors.Is(err, busy) {
 			t.Errorf("%v after %d calls", err, n)
@@ -110,15 +117,7 @@ func TestAttemptsOfACallAreBounded(t *testing.T) {
 func TestStoppedBetweenAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := steady(registry.ErrNetwork)
-		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
-		cfg, _ := r.Config("a")
-		cfg.Trust = registry.TrustAll
-		if err := r.Update("a", cfg); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Discover(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		r := trusting(t, h)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone := errors.New("the caller has gone")
 		_, err := r.Dispatch(ctx, registry.Call{Name: "a__echo", Attempts: 2, OnRetry: func(int, time.Duration, error) { cancel(gone) }})

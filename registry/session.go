@@ -293,7 +293,8 @@ type ToolCall struct {
 	Meta []byte
 	// Detach says that the output may be a task, which the caller follows.
 	Detach bool
-	// Long says that the call may last: the server runs it as a task, if the tool may be one (2025-11-25).
+	// Long says that the call may last. The server runs it as a task, if the tool may be one
+	// (2025-11-25).
 	Long bool
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.

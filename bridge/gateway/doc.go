@@ -36,6 +36,6 @@
 //
 // Every request to a server needs a token, and its Host header has to be the gateway's
 // address. A page gets the token of its origin by pairing (handshake, over a WebSocket at
-// /pair). The person who ran the gateway has it, too, if the origin is allowed. A token works for its
-// origin only, or without an Origin header, as programs send requests.
+// /pair). The person who ran the gateway has it, too, if the origin is allowed. A token
+// works for its origin only, or without an Origin header, as programs send requests.
 package gateway

@@ -15,12 +15,10 @@ var errClosed = errors.New("session is closed")
 // JSON-RPC error codes that the client acts on or answers with.
 const (
 	codeInvalidRequest     = -32600
-	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
 	codeInternal           = -32603
 	codeTaskEnded          = -32000 // a task without a result
 	codeURLElicitation     = -32042 // 2025-11-25: data.elicitations lists addresses
-	codeHeaderMismatch     = -32020 // 2026-07-28
 	codeMissingCapability  = -32021 // 2026-07-28
 	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions
 )

@@ -10,7 +10,8 @@ import (
 const mailboxSize = 1000
 
 // A mailbox carries the events of one exchange, or of one request with all its exchanges.
-// The platform's callbacks fill it without blocking. One goroutine waits for them. Its id is that of the exchange and of the request.
+// The platform's callbacks fill it without blocking. One goroutine waits for them. The id is
+// that of the exchange and of the request.
 type mailbox struct {
 	c   *Client
 	s   *Session // nil for an exchange that belongs to no session

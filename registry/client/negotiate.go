@@ -86,7 +86,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			return nil, err
 		}
 		wrong := (*registry.RPCError)(nil)
-		if errors.As(err, &wrong) && (wrong.Code == codeHeaderMismatch || wrong.Code == codeMissingCapability) {
+		if errors.As(err, &wrong) && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
 			s.drop() // which only a server of that era says
 			return nil, err
 		}

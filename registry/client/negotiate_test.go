@@ -158,7 +158,7 @@ func TestWrongEra(t *testing.T) {
 
 // In a browser a refused preflight looks like no network at all.
 func TestErrorsOfTheModernEra(t *testing.T) {
-	for _, code := range []int{codeHeaderMismatch, codeMissingCapability} {
+	for _, code := range []int{registry.CodeHeaderMismatch, codeMissingCapability} {
 		s := (&registrytest.Script{}).On("server/discover", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
 			registrytest.ReplyError(w, m, http.StatusBadRequest, code, "not so")
 		})

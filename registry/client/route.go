@@ -136,7 +136,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	case method == "roots/list" && s.d.c.rootsNow() != nil:
 		s.post(reply(id, object(rawMember(nil, "roots", s.d.c.rootsNow()))))
 	default:
-		s.post(replyError(id, codeMethodNotFound, "method not found"))
+		s.post(replyError(id, registry.CodeMethodNotFound, "method not found"))
 	}
 }
 

@@ -211,7 +211,7 @@ func (s *Session) doubt(err error, op int64) error {
 	again := isRefusal(err)
 	if rpc := (*registry.RPCError)(nil); op == OpCall && errors.As(err, &rpc) {
 		// Other errors may come from a tool that ran.
-		again = rpc.Code == codeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
+		again = rpc.Code == registry.CodeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
 	}
 	if op == OpList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
 		again = true // a preflight refused, a page of HTML

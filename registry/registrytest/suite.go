@@ -25,7 +25,8 @@ type Options struct {
 type Dial func(rt http.RoundTripper, opts Options) registry.Connect
 
 // RunSessionSuite checks that an implementation of [registry.Session] behaves as the
-// interface promises. Some of its servers are real, and others misbehave. With only, it runs those groups alone.
+// interface promises. Some of its servers are real, and others misbehave. With only, it runs
+// those groups alone.
 func RunSessionSuite(t *testing.T, dial Dial, only ...string) {
 	for name, test := range map[string]func(*testing.T, Dial){
 		"Versions":      testVersions,

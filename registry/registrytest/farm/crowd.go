@@ -69,8 +69,8 @@ func Crowd(connect func(registry.Limits) registry.Connect, good string, bad []Ta
 }
 
 // Deadlines uses the servers of the tasks in turn, so many runs in all, some at once. It
-// returns how long after its deadline each call of the API returned, in ms. Each run adds a server, discovers it, calls its first tool, gives such a call up, and
-// removes the server.
+// returns how long after its deadline each call of the API returned, in ms. Each run adds a
+// server, discovers it, calls its first tool, gives such a call up, and removes the server.
 func Deadlines(connect func(registry.Limits) registry.Connect, tasks []Task, timeout time.Duration) map[string][]float64 {
 	const atOnce, patience = 5, 100 * time.Millisecond
 	r := registry.New(&registry.Options{Connect: connect(registry.Limits{})})
