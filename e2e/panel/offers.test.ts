@@ -205,6 +205,18 @@ test('a prompt is filled in and shown', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('a prompt is made also after the panel was moved in the document', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'Greet' }).click()
+  await dialog(p).getByRole('combobox').fill('Ada')
+  await p.page.evaluate(() => document.body.append(window.panel))
+  await dialog(p).getByRole('button', { name: 'Make messages' }).click()
+  await dialog(p).getByText('Greet <i>Ada</i>.').or(dialog(p).getByRole('alert')).waitFor()
+  assert.equal(await dialog(p).getByRole('alert').count(), 0)
+  assert.deepEqual(p.faults, [])
+})
+
 test('a changed prompt is held until the person approves it', async (t) => {
   const p = await openPanel(browser, site, { servers: servers(), query: { view: 'prompts' } })
   t.after(() => p.page.close())

@@ -26,5 +26,5 @@ export abstract class AppPart extends Part<AppContext> {
   /** In ms since the epoch. It advances while something on the page counts. */
   declare now: number
   /** The app gives the focus to its view. Near what was removed there are buttons that remove more. */
-  protected override readonly keepsFocus = false
+  protected override readonly leavesFocus = true
 }

@@ -15,7 +15,9 @@ export const firstClick = {
 /** A part in a modal dialog, which is open while it is in the document. */
 export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   private readonly headingId = freshId()
-  protected wide = false
+  declare protected wide?: boolean
+  /** Aborts what the dialog has begun when it leaves the document. */
+  declare protected ends: AbortController
 
   protected abstract heading(): TemplateResult | string
   protected abstract body(): TemplateResult
@@ -33,10 +35,16 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   /** A dialog that was moved in the document is modal no longer. */
   override connectedCallback(): void {
     super.connectedCallback()
+    this.ends = new AbortController()
     const dialog = this.querySelector('dialog')
     if (!dialog?.open) return
     dialog.open = false
     dialog.showModal()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.ends.abort()
   }
 
   protected override firstUpdated(): void {

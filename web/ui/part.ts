@@ -16,8 +16,8 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   /** What properties are before somebody sets them. */
   static initial: Record<string, unknown> = {}
   declare panel: P
-  /** What has the focus may go away. Then something near it gets the focus. */
-  protected readonly keepsFocus: boolean = true
+  /** The part moves no focus. Otherwise, when what has the focus goes away, something near it gets the focus. */
+  declare protected readonly leavesFocus?: boolean
 
   constructor() {
     super()
@@ -33,15 +33,13 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   }
 
   protected override update(changed: PropertyValues): void {
-    const focused = this.keepsFocus ? this.focused : undefined
+    const { focused } = this
     const places: Element[] = []
     for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
     super.update(changed)
-    if (!focused || focused.isConnected) return
-    for (const place of places) {
-      const next = place.isConnected && place.querySelector<HTMLElement>(focusable)
-      if (next) return next.focus()
-    }
+    if (this.leavesFocus || focused?.isConnected) return
+    const place = places.find((p) => p.isConnected && p.querySelector(focusable))
+    place?.querySelector<HTMLElement>(focusable)!.focus()
   }
 
   /** The element inside this part that has the focus. */

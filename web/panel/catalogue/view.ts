@@ -23,7 +23,6 @@ class CatalogueDialog extends PanelDialog {
   declare private done: boolean
   protected override wide = true
   private readonly id_ = freshId()
-  private readonly ends = new AbortController()
   private search: Search | undefined
   private typing: ReturnType<typeof setTimeout> | undefined
   private query = ''
@@ -35,7 +34,6 @@ class CatalogueDialog extends PanelDialog {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.ends.abort()
     clearTimeout(this.typing)
   }
 
@@ -130,7 +128,7 @@ class CatalogueDialog extends PanelDialog {
   }
 
   private async more(): Promise<void> {
-    const { search } = this
+    const { search, ends: { signal } } = this
     this.loading = true
     this.fault = undefined
     try {
@@ -139,8 +137,8 @@ class CatalogueDialog extends PanelDialog {
       this.listings = [...this.listings, ...found]
       this.done = search!.done
     } catch (e) {
-      if (search !== this.search || this.ends.signal.aborted) return
-      this.fault = e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
+      if (search !== this.search) return
+      if (!signal.aborted) this.fault = e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
     }
     this.loading = false
   }

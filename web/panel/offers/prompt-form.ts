@@ -21,7 +21,6 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
   /** What is missing is shown after the first attempt. */
   declare private checked: boolean
   declare private making: boolean
-  private readonly ends = new AbortController()
 
   protected abstract get submitWord(): string
   /** Uses the prompt with the arguments that are filled in. A rejection is shown. */
@@ -39,11 +38,6 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
 
   protected get flags(): readonly Flag[] {
     return this.prompt.flags ?? []
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    this.ends.abort()
   }
 
   protected heading(): TemplateResult {

@@ -25,13 +25,11 @@ class ResourceDialog extends PanelDialog {
   declare private reading: boolean
   declare private fault: RegistryError | undefined
   protected override wide = true
-  private readonly ends = new AbortController()
   private stop: (() => void) | undefined
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.stop?.()
-    this.ends.abort()
   }
 
   protected override firstUpdated(): void {

@@ -28,7 +28,6 @@ class SamplingQuestion extends DialogPart<WordsContext> {
   declare private fault: string | undefined
   declare private asking: boolean
   private said: SamplingResult | undefined
-  private readonly ends = new AbortController()
   protected override wide = true
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
