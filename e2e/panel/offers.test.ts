@@ -268,6 +268,13 @@ test('a prompt that changes while it is shown is not approved unseen', async (t)
   await change('Sends everything.')
   await dialog(p).getByRole('button', { name: 'Approve' }).click()
   await dialog(p).locator('ins', { hasText: 'Sends' }).waitFor({ timeout: 10_000 })
+  // A list that changes draws the panel again.
+  await p.page.evaluate(async () => {
+    const panel = window.panel as unknown as { requestUpdate(): void; updateComplete: Promise<void> }
+    panel.requestUpdate()
+    await panel.updateComplete
+  })
+  assert.equal(await dialog(p).locator('ins', { hasText: 'Sends' }).count(), 1)
   assert.deepEqual(await p.page.evaluate(() => window.registry.prompts()), [])
   await dialog(p).getByRole('button', { name: 'Approve' }).click()
   await p.panel.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })

@@ -59,13 +59,13 @@ class PromptDialog extends PromptForm<PanelContext> {
         // Its server may have changed it since: the person approves what is shown.
         const now = (await registry.prompts({ held: true })).find((p) => p.server === server && p.prompt === prompt)
         if (now && wordsOf(now) !== wordsOf(this.prompt)) {
-          this.prompt = now
+          this.panel.show({ kind: 'prompt', prompt: now })
           return false
         }
         await registry.approvePrompts(server, [prompt])
         return true
       })
-      if (isOver !== false) this.close()
+      if (isOver) this.close()
     }
     return html`<div class="content">
       <p>${this.t(`held_${held}`)} ${this.t('prompt_held_why')}</p>
