@@ -150,6 +150,12 @@ export class Asking {
     return found
   }
 
+  /** Closes the tab that runs drive for a site. */
+  async closeTab(site: Site): Promise<void> {
+    const { id } = await this.tab(site)
+    await this.rig.panel.evaluate((id) => chrome.tabs.remove(id), id)
+  }
+
   /** Reads a tab without DevTools: whether it is hidden, and the text in its field. */
   look(tabId: number): Promise<{ hidden: boolean; field: string }> {
     return this.rig.panel.evaluate(async (tabId) => {

@@ -80,6 +80,7 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
 
   aistudio: {
     async 'T16: sent to a log-in at another host, and one that was refused there'(asking) {
+      await asking.closeTab('aistudio')
       asking.pages.set('aistudio', { loggedOut: 'away' })
       const away = await asking.fails('aistudio', '', 'LOGIN_REQUIRED')
       assert.match(away.text, /^Login required: .* accounts\.google\.com/)

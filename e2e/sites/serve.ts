@@ -114,6 +114,8 @@ async function respond(
   if (url.pathname.startsWith('/icons/'))
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
+  // The tab has no address for as long as this takes.
+  if (state.loggedOut === 'away') await new Promise((resolve) => setTimeout(resolve, 500))
   if (state.loggedOut === 'away') return redirect(res, 'https://accounts.google.com/v3/signin/identifier')
   if (state.loggedOut === 'rejected') return redirect(res, 'https://accounts.google.com/v3/signin/rejected?rrk=47')
   if ((state.loggedOut === 'wall' || state.loggedOut === 'refused') && url.pathname !== loginPath[site])

@@ -38,12 +38,12 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
     const { site } = spec
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
-    const before = there && await loadedAt(there.id).catch(() => -1) // an error page, or another site's
+    const before = there && await loadedAt(there.id, spec).catch(() => 0) // an error page
     if (there && before === undefined) {
       await this.abandon(site) // the page hangs
       there = undefined
     }
-    if (there && stay && before !== -1 && there.complete && there.url === url) {
+    if (there && stay && before && there.complete && there.url === url) {
       await this.used(site, there.id, there.windowId)
       return there.id
     }
@@ -104,22 +104,23 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
   /** Resolves when a new document of the site can be driven. `before` is the old document's time. */
   private async loaded(
     tabId: number,
-    { label, matches }: SiteSpec,
+    spec: SiteSpec,
     before: number | undefined,
     signal: AbortSignal,
     deadline: number,
   ): Promise<void> {
+    const { label } = spec
     const begun = Date.now()
-    const origins = matches.map((m) => m.replace(/\*$/, ''))
+    const origins = originsOf(spec)
     for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (signal.aborted) throw new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
       const tab = await browser.getTab(tabId)
       if (!tab) throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Try again.`)
       const elsewhere = /^https?:/.test(tab.url) && !origins.some((o) => tab.url.startsWith(o))
-      const now = elsewhere ? undefined : await loadedAt(tabId).catch((e: Error) => {
+      const now = elsewhere ? undefined : await loadedAt(tabId, spec).catch((e: Error) => {
         why = e.message
       })
-      if (now !== undefined && now !== before) return
+      if (now && now !== before) return
       const left = elsewhere || (!tab.url && /cannot access|permission/i.test(why)) // a page we may not see
       if (left && tab.complete && Date.now() - begun > 3000) {
         // Google's page for a log-in that it refused.
@@ -144,6 +145,19 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
   }
 }
 
-/** Returns when a tab's document began, or undefined if its page hangs. Rejects without access to the page. */
-const loadedAt = (tabId: number): Promise<number | undefined> =>
-  timeout(reactionTimeout, browser.runInTab(tabId, () => performance.timeOrigin, []))
+/** What the addresses of a site begin with. */
+const originsOf = ({ matches }: SiteSpec) => matches.map((m) => m.replace(/\*$/, ''))
+
+/**
+ * Returns when a tab's document began, 0 if it is not the site's, or undefined if its page hangs. Rejects without
+ * access to the page. The document itself is asked for its address, because the tab's may be older.
+ */
+const loadedAt = (tabId: number, spec: SiteSpec): Promise<number | undefined> =>
+  timeout(
+    reactionTimeout,
+    browser.runInTab(
+      tabId,
+      (origins) => origins.some((o) => location.href.startsWith(o)) ? performance.timeOrigin : 0,
+      [originsOf(spec)],
+    ),
+  )
