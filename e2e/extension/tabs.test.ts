@@ -54,7 +54,7 @@ test('tabs and pages are offered when they are switched on; what the extension m
   const foreign = (structured as unknown as Listed).tabs.find((t) => /^(about|chrome):/.test(t.url))
   if (foreign) assert.match((await call(desk, 'page_dom', { tabId: foreign.id })).text, /\(NO_PERMISSION\)$/)
   const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p[' })
-  assert.ok(wrong.error, wrong.text)
+  assert.equal(wrong.text, 'Invalid arguments: selector is no CSS selector. (INVALID_ARGUMENTS)')
 })
 
 test('B1: get_page_dom reads the same page, until aliases are switched off', async () => {

@@ -38,20 +38,31 @@ export const tabTools: Tool[] = [
     async run({ args }) {
       const tab = await getTab(Number(args.tabId))
       if (!tab) throw new ToolFault('TAB_CLOSED', 'There is no such tab.')
-      const html = await runInTab(tab.id, readPage, [String(args.selector ?? ''), longest]).catch(() => {
+      const read = await runInTab(tab.id, readPage, [String(args.selector ?? ''), longest]).catch(() => {
         throw new ToolFault('NO_PERMISSION', 'The extension may not use the page of this tab.')
       })
+      if (!read) throw new ToolFault('INVALID_ARGUMENTS', 'Invalid arguments: selector is no CSS selector.')
+      const { html, url } = read
       return {
         content: [{ type: 'text', text: html }],
-        structuredContent: { html, url: tab.url, truncated: html.length >= longest },
-        _meta: { 'portolan/untrusted': URL.canParse(tab.url) ? [new URL(tab.url).host] : [] },
+        structuredContent: { html, url, truncated: html.length >= longest },
+        _meta: { 'portolan/untrusted': URL.canParse(url) ? [new URL(url).host] : [] },
       }
     },
   },
 ]
 
-/** Runs in the page. HTML does not contain the values that people typed into fields. */
-function readPage(selector: string, longest: number): string {
-  if (!selector) return document.documentElement.outerHTML.slice(0, longest)
-  return [...document.querySelectorAll(selector)].slice(0, 1000).map((e) => e.outerHTML).join('\n').slice(0, longest)
+/**
+ * Runs in the page. HTML does not contain the values that people typed into fields. The address is the page's own: the
+ * tab may have gone on meanwhile. Returns null for a wrong selector.
+ */
+function readPage(selector: string, longest: number): { html: string; url: string } | null {
+  const { href: url } = location
+  if (!selector) return { html: document.documentElement.outerHTML.slice(0, longest), url }
+  try {
+    const found = [...document.querySelectorAll(selector)].slice(0, 1000)
+    return { html: found.map((e) => e.outerHTML).join('\n').slice(0, longest), url }
+  } catch {
+    return null
+  }
 }
