@@ -53,6 +53,18 @@ test('a bound that was lowered says when there is room again', async (t) => {
   settings.admit('gemini')
 })
 
+test('prompts that are counted before the clock is set back do not use up hours to come', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2040) })
+  const settings = new SiteSettings(() => {})
+  await settings.load()
+  settings.set('gemini', { enabled: true, perHour: 1 })
+  settings.admit('gemini')
+  t.mock.timers.setTime(Date.UTC(2040) - 60_000) // a small correction does not free the hour
+  assert.throws(() => settings.admit('gemini'), { code: 'RATE_LIMITED' })
+  t.mock.timers.setTime(Date.UTC(2030))
+  settings.admit('gemini')
+})
+
 /** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
 async function consensus(answers: (site: Site, n: number) => string) {
   const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})
