@@ -178,6 +178,15 @@ func streams(t *testing.T, r running, u *upstream) {
 		}
 		return res
 	}
+	for range 3 { // streams that have no body count no longer than their exchange
+		c := call{config: "tight", method: "DELETE", target: u.URL + "/events/status?code=204",
+			header: map[string]string{"Mcp-Session-Id": "s"}}
+		res, err := c.do(ctx, r, "no body")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
 	first, leave := context.WithCancel(ctx)
 	defer leave()
 	one, two := open(first, "one"), open(ctx, "two")
