@@ -236,7 +236,7 @@ func TestLocalProcessesKeepNoBrowserOut(t *testing.T) {
 	b := start(t, &bridge.Options{Connections: 2, Dir: dir})
 	e := newExtension("Work")
 	e.pair(t, b)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for range 4 { // more clients than connections
 		local, err := bridge.Dial(ctx, &bridge.Options{Address: b.Addr(), Dir: dir})

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 )
 
 // client follows no redirects, decodes no bodies and keeps no cookies.
@@ -233,7 +232,7 @@ func table(t *testing.T, r running, u *upstream) {
 			header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}, 403, "binding_missing", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			res, err := row.call.do(ctx, r, row.name)
 			if err != nil {
