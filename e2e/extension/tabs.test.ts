@@ -53,8 +53,8 @@ test('tabs and pages are offered when they are switched on; what the extension m
   assert.match((await call(desk, 'page_dom', { tabId: 999_999 })).text, /\(TAB_CLOSED\)$/)
   const foreign = (structured as unknown as Listed).tabs.find((t) => /^(about|chrome):/.test(t.url))
   if (foreign) assert.match((await call(desk, 'page_dom', { tabId: foreign.id })).text, /\(NO_PERMISSION\)$/)
-  const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p[' })
-  assert.ok(wrong.error, wrong.text)
+  const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p:contains(water)' })
+  assert.match(wrong.text, /^Invalid arguments: selector .*\(INVALID_ARGUMENTS\)$/)
 })
 
 test('B1: get_page_dom reads the same page, until aliases are switched off', async () => {
@@ -91,6 +91,6 @@ test('K4: a page that says nothing for 30 s ends the call, and the next one is a
   const took = Date.now() - begun
   assert.ok(late.error, late.text)
   assert.match(late.text, /^Timeout waiting for extension response \(TIMEOUT\)$/)
-  assert.ok(took >= 29_000 && took < 45_000, `${took} ms`)
+  assert.ok(took >= 29_000, `${took} ms`)
   assert.match((await call(desk, 'page_dom', { tabId: tab.id })).text, /High water/)
 })

@@ -41,6 +41,11 @@ export const tabTools: Tool[] = [
       const html = await runInTab(tab.id, readPage, [String(args.selector ?? ''), longest]).catch(() => {
         throw new ToolFault('NO_PERMISSION', 'The extension may not use the page of this tab.')
       })
+      if (html === null)
+        throw new ToolFault(
+          'INVALID_ARGUMENTS',
+          'Invalid arguments: selector is no CSS selector that the browser knows.',
+        )
       return {
         content: [{ type: 'text', text: html }],
         structuredContent: { html, url: tab.url, truncated: html.length >= longest },
@@ -50,8 +55,16 @@ export const tabTools: Tool[] = [
   },
 ]
 
-/** Runs in the page. HTML does not contain the values that people typed into fields. */
-function readPage(selector: string, longest: number): string {
+/**
+ * Runs in the page. HTML does not contain the values that people typed into fields. Returns null for a wrong selector.
+ */
+function readPage(selector: string, longest: number): string | null {
   if (!selector) return document.documentElement.outerHTML.slice(0, longest)
-  return [...document.querySelectorAll(selector)].slice(0, 1000).map((e) => e.outerHTML).join('\n').slice(0, longest)
+  let found: NodeListOf<Element>
+  try {
+    found = document.querySelectorAll(selector)
+  } catch {
+    return null
+  }
+  return [...found].slice(0, 1000).map((e) => e.outerHTML).join('\n').slice(0, longest)
 }
