@@ -225,7 +225,11 @@ func (b *Bridge) closeSessions() {
 // ServeClient serves one desktop client until its input or ctx ends. Each message is
 // one line. The command portolan bridge --stdio uses it, beside Serve.
 func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return b.serveClient(ctx, "", b.opts.Project, &mcp.IOTransport{Reader: in, Writer: out})
+	w := &lineWriter{w: out}
+	return b.serveClient(ctx, "", b.opts.Project, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: struct {
+		io.Writer
+		io.Closer
+	}{w, out}})
 }
 
 // endSession cancels the calls of a session, and forgets its tasks.

@@ -1,17 +1,13 @@
 package bridge
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/coder/websocket"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/socket"
@@ -136,7 +132,7 @@ func (l *Local) Pair(ctx context.Context, t Terminal) (Pairing, error) {
 	}
 }
 
-// Attach passes a desktop client's lines to the bridge unchanged, until either side
+// Attach passes a desktop client's messages to the bridge unchanged, until either side
 // ends. The error is nil if the client or ctx ended.
 func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadCloser, out io.Writer) error {
 	if _, err := l.ask(ctx, localMessage{Type: "attach", Profile: profile, Project: project}); err != nil {
@@ -175,46 +171,18 @@ func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadC
 	}
 }
 
-// forward sends each line as a frame. A request that is too long is answered here.
-func (l *Local) forward(ctx context.Context, in io.Reader, w *lineWriter) error {
-	r := bufio.NewReaderSize(in, 64<<10)
+// forward sends each message as a frame.
+func (l *Local) forward(ctx context.Context, in io.ReadCloser, w *lineWriter) error {
+	lines := newLineReader(in, w)
 	for {
-		line, err := r.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if len(line) > localLimits.Frame {
-				w.tooLarge(line)
-			} else if err := l.conn.Send(ctx, line); err != nil {
-				return err
-			}
-		}
+		_, messages, err := lines.next()
 		if err != nil {
 			return nil
 		}
-	}
-}
-
-// A lineWriter writes messages as lines, one at a time.
-type lineWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (w *lineWriter) line(text []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, err := w.w.Write(append(bytes.TrimSpace(text), '\n'))
-	return err
-}
-
-func (w *lineWriter) tooLarge(line []byte) {
-	m, err := jsonrpc.DecodeMessage(line)
-	req, ok := m.(*jsonrpc.Request)
-	if err != nil || !ok || !req.IsCall() {
-		return
-	}
-	tooLarge := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}
-	answer, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Error: tooLarge})
-	if err == nil {
-		_ = w.line(answer)
+		for _, m := range messages {
+			if err := l.conn.Send(ctx, m); err != nil {
+				return err
+			}
+		}
 	}
 }

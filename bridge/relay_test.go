@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -429,5 +430,67 @@ func TestNoBrowserIsConnected(t *testing.T) {
 	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") ||
 		!strings.HasSuffix(got, "(NOT_CONNECTED)") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestLinesThatAreNoMessagesEndNoSession(t *testing.T) {
+	dir := t.TempDir()
+	b := start(t, &bridge.Options{Dir: dir})
+	for name, serve := range map[string]func(in io.ReadCloser, out io.WriteCloser) error{
+		"of its own bridge": func(in io.ReadCloser, out io.WriteCloser) error {
+			return b.ServeClient(context.Background(), in, out)
+		},
+		"attached to another": func(in io.ReadCloser, out io.WriteCloser) error {
+			l, err := bridge.Dial(t.Context(), &bridge.Options{Address: b.Addr(), Dir: dir})
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return l.Attach(context.Background(), "", "", in, out)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clientIn, bridgeOut := io.Pipe()
+			bridgeIn, clientOut := io.Pipe()
+			served := make(chan error, 1)
+			go func() {
+				served <- serve(bridgeIn, bridgeOut)
+				bridgeOut.Close()
+			}()
+			lines := bufio.NewScanner(clientIn)
+			answer := func(to string) string {
+				if _, err := io.WriteString(clientOut, to+"\n"); err != nil {
+					t.Fatal(err)
+				}
+				if !lines.Scan() {
+					t.Fatalf("%.100s ended the session", to)
+				}
+				return lines.Text()
+			}
+			answer(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26",` +
+				`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+			deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
+			for line, want := range map[string]string{
+				"hello": "-32700", `{"a":1}`: "-32600", "[]": "-32600", `[1]`: "-32600", `{"jsonrpc":"2.0","id":1`: "-32700",
+				`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"a":` + deep + `}}`: `"id":9`,
+				`{"jsonrpc":"2.0","id":5,"method":"ping"}  `:                           `"id":5`,
+			} {
+				if text := answer(line); !strings.Contains(text, want) {
+					t.Errorf("%.40s: %s", line, text)
+				}
+			}
+			batch := `[{"jsonrpc":"2.0","id":6,"method":"ping"},{"jsonrpc":"2.0","id":7,"method":"ping"}]`
+			text := answer(batch)
+			if !strings.HasPrefix(text, "[") { // an attached client gets one response after the other
+				text += answer("\n")
+			}
+			if !strings.Contains(text, `"id":6`) || !strings.Contains(text, `"id":7`) {
+				t.Errorf("a batch: %s", text)
+			}
+			clientOut.Close()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

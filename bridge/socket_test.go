@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -235,7 +236,7 @@ func TestLocalProcessesKeepNoBrowserOut(t *testing.T) {
 	b := start(t, &bridge.Options{Connections: 2, Dir: dir})
 	e := newExtension("Work")
 	e.pair(t, b)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for range 4 { // more clients than connections
 		local, err := bridge.Dial(ctx, &bridge.Options{Address: b.Addr(), Dir: dir})
@@ -470,4 +471,29 @@ func TestListsAndResultsAreNotDecoded(t *testing.T) {
 		`"n":12345678901234567890}}}`); !strings.Contains(got, `{\"z\":1.0,\"n\":12345678901234567890}`) {
 		t.Errorf("arguments: %s", got)
 	}
+}
+
+func TestAListThatFailsAtFirst(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	var lists atomic.Int32
+	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" && lists.Add(1) == 1 {
+				return nil, errors.New("the module is not there")
+			}
+			return next(ctx, method, req)
+		}
+	})
+	e.pair(t, b)
+	session := e.connect(t, b)
+	ended := make(chan struct{})
+	go func() { _ = session.Wait(); close(ended) }()
+	select {
+	case <-ended: // so that the extension connects again
+	case <-time.After(patience):
+		t.Fatal("the extension is connected, and no client can use it")
+	}
+	e.connect(t, b)
+	newDesktop(t, overHTTP(t, b, ""), nil).names(t, true)
 }

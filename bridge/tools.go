@@ -29,7 +29,7 @@ func (l *link) refresh(ctx context.Context) {
 		for {
 			tools, err := l.list(ctx)
 			l.mu.Lock()
-			first := l.tools == nil && err == nil
+			none := l.tools == nil
 			if err == nil {
 				l.tools = tools
 			}
@@ -41,7 +41,10 @@ func (l *link) refresh(ctx context.Context) {
 			} else {
 				l.changed()
 			}
-			if first {
+			if none && err != nil && !again { // no client could use this link; the extension connects again
+				l.conn.CloseWith(1011, "its tools could not be listed")
+			}
+			if none && err == nil {
 				l.spawn(func() { l.again(ctx) })
 			}
 			if !again {

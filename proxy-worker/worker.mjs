@@ -41,8 +41,8 @@ async function exchange(policy, decision, request, env, ctx) {
       if (sent.code) return refuse(sent.code)
       const reply = policy.respond(id, sent.response)
       if (reply.kind === 'pass') {
-        lasting = reply.stream
-        return reply.stream
+        lasting = reply.stream && sent.response.body !== null
+        return lasting
           ? stream(sent.response, reply, ctx, () => policy.done(id))
           : await pass(policy, id, sent.response, reply)
       }
@@ -107,7 +107,8 @@ async function pass(policy, id, response, reply) {
   let { body } = response
   if (reply.bind > 0 && body) {
     const [read, rest] = body.tee()
-    const head = await begin(read, reply.bind)
+    const head = await begin(read, reply.bind).catch(() => undefined)
+    if (!head) return answer(policy.refuse(id, 'upstream_unreachable')) // the server broke off
     const { headers } = policy.bind(id, head)
     return passed(head.length <= reply.bind ? head : rest, { status: reply.status, headers })
   }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
@@ -191,7 +190,7 @@ func (r *running) pairAs(origin, claimed string, typed func(context.Context) (st
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	key, err := handshake.Pair(ctx, c, handshake.Profile{InstallID: "page", Origin: claimed, Address: r.Addr()}, typed)
 	return tokenOf(key), err
@@ -317,7 +316,7 @@ func TestPairingFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	_, err = handshake.Pair(ctx, c, handshake.Profile{InstallID: "x", Origin: "https://third.example", Address: "127.0.0.1:1"}, typed)
 	if err == nil || !strings.Contains(err.Error(), handshake.CodeWrongTarget) {

@@ -75,7 +75,7 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 			break
 		}
 	}
-	if inner := entries["servers"]; inner != nil { // VS Code's settings.json: {"mcp":{"servers":{}}}
+	if inner := entries["servers"]; inner != nil && file["mcp"] != nil { // VS Code's settings.json: {"mcp":{"servers":{}}}
 		clear(entries)
 		_ = json.Unmarshal(inner, &entries)
 	}

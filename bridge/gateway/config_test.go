@@ -37,6 +37,12 @@ func TestReadConfig(t *testing.T) {
 			[]Server{{Name: "a", Command: "x", Args: []string{"y", "z"}, Env: map[string]string{}}}, nil,
 		},
 		{
+			"a server named servers", `{"mcpServers":{"a":{"command":"x"},"servers":{"command":"y"}}}`,
+			[]Server{
+				{Name: "a", Command: "x", Env: map[string]string{}}, {Name: "servers", Command: "y", Env: map[string]string{}},
+			}, nil,
+		},
+		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
 			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]}}}`,
 			nil,

@@ -320,7 +320,7 @@ func (r *running) do(method, path, body string, header ...string) (*http.Respons
 			req.Host = header[i+1]
 		}
 	}
-	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	res, err := (&http.Client{Timeout: bound}).Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -421,16 +421,19 @@ func next(t testing.TB, messages <-chan string) string {
 			t.Fatal("the stream has ended")
 		}
 		return m
-	case <-time.After(10 * time.Second):
+	case <-time.After(bound):
 		t.Fatal("no message came")
 	}
 	return ""
 }
 
+// bound limits the waits of tests.
+const bound = 2 * time.Minute
+
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(bound); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

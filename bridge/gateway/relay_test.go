@@ -341,7 +341,7 @@ func TestShared(t *testing.T) {
 	case asked = <-first:
 	case asked = <-third:
 	case asked = <-fourth:
-	case <-time.After(10 * time.Second):
+	case <-time.After(bound):
 	}
 	if !strings.Contains(asked, "elicitation/create") {
 		t.Errorf("the question did not come: %s", asked)

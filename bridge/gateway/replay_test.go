@@ -27,7 +27,7 @@ type sse struct {
 
 func (s *session) sse(t *testing.T, method, body, lastEvent string) *sse {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	req, err := http.NewRequestWithContext(ctx, method, s.url(s.server), strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestAClientLosesItsConnectionInACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "ask"})
 	if got := textOf(t, result, err); got != "acceptAda" || cuts != 1 {

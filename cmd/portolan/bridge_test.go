@@ -251,7 +251,7 @@ func TestBridgeLogFile(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("tcp", p.addr); err == nil {
 			c.Close()
 			break
@@ -266,7 +266,7 @@ func TestBridgeLogFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(log)
 		if err == nil && bytes.Contains(text, []byte(`msg="a browser connected" profile=Work`)) {
 			if bytes.Contains(text, bytes.TrimSpace(token)) || bytes.Contains(text, key) {
@@ -315,7 +315,7 @@ func TestBridgeEnds(t *testing.T) {
 		go func() { ended <- cmd.Wait() }()
 		select {
 		case <-ended:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			cmd.Process.Kill()
 			t.Errorf("%v: it runs on", sig)
 		}

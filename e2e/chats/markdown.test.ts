@@ -70,6 +70,11 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '| a | b\\|c |\n| --- | ---: |\n| 1<br>2 | `x\\|y` |\n| z<br>w |  |',
   ],
   [
+    'code of several lines in a cell',
+    '<table><tr><th>a</th></tr><tr><td><pre><code>x|y\n\nz\n</code></pre></td></tr><tr><td><pre>v\nw</pre></td></tr><tr><td><code>s<br>t</code></td></tr></table><p><code>q<br>r</code></p>',
+    '| a |\n| --- |\n| `x\\|y`<br>`z` |\n| `v`<br>`w` |\n| `s`<br>`t` |\n\n`q r`',
+  ],
+  [
     'a cell over several rows',
     '<table><tr><th>a</th><th>b</th><th>c</th></tr><tr><td rowspan="2" colspan="2">x</td><td>1</td></tr><tr><td>2</td></tr><tr><td>y</td><td rowspan="0">z</td></tr><tr><td>w</td></tr></table>',
     '| a | b | c |\n| --- | --- | --- |\n| x |  | 1 |\n|  |  | 2 |\n| y | z |  |\n| w |  |  |',
@@ -96,6 +101,11 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     'links',
     '<p><a href="/x?a=1">rel</a> <a href="https://e.example/a_(b)">abs</a> <a href="mailto:a@e.example">post</a> <a href="javascript:alert(1)">bad</a> <a href="data:text/html,x">bad</a> <a href="https://e.example/">a [b] c]</a></p>',
     '[rel](https://chat.example/x?a=1) [abs](https://e.example/a_%28b%29) [post](mailto:a@e.example) bad bad [a \\[b\\] c\\]](https://e.example/)',
+  ],
+  [
+    'links around blocks',
+    '<a href="https://e.example/"><div>Harbour</div><p>of <b>Hull</b></p></a><a href="/b"><h3>1. Tide</h3></a><a href="#x"><p>c</p><p>d</p></a><a href="/e"><ul><li>e</li></ul></a>',
+    '[Harbour of **Hull**](https://e.example/)\n\n[1. Tide](https://chat.example/b)\n\nc\n\nd\n\n- e',
   ],
   [
     'a link after an exclamation mark',

@@ -171,7 +171,7 @@ test('clients that subscribe get changes of bookmarks', async () => {
   await desk.setLoggingLevel('info')
   const { id } = await json('bookmark_add', { title: 'Buoy', url: 'https://buoy.example/' }) as Node
   await json('bookmark_update', { id, title: 'Lighthouse' })
-  for (let i = 0; heard.length < 2 && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  for (let i = 0; heard.length < 2 && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 25))
   assert.deepEqual(heard.map((e) => [e.type, e.data.title]), [['created', 'Buoy'], ['changed', 'Lighthouse']])
 })
 

@@ -141,7 +141,7 @@ describe('trouble', { concurrency: sites.length }, () => {
         const fault = await asking.fails(site, '[[slow ms=60000]]', 'TIMEOUT', { timeoutSeconds: 12 })
         const took = Date.now() - begun
         console.log(`# ${site}: 12 s took ${took} ms`)
-        assert.ok(took >= 12_000 && took < 40_000, 'neither before nor when the answer is there')
+        assert.ok(took >= 12_000 && took < 60_000, 'neither before nor when the answer is there')
         assert.ok(fault.state!.stopSeen && fault.state!.turnFound && fault.state!.answerLength > 0)
         assert.match(fault.text, /sawStopButton=true/)
         assert.equal(fault.sent, 1)

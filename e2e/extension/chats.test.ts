@@ -274,7 +274,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   )
   gives.abort()
   await assert.rejects(asked)
-  for (let i = 0; !pages.stopped('gemini') && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (let i = 0; !pages.stopped('gemini') && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(pages.stopped('gemini'), 1)
 
   await rig.until('no runs', (s) => !s.runs.length)
@@ -293,7 +293,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   await rig.ask('stop', {})
   assert.ok((await stopped).error)
-  for (let i = 0; pages.stopped('gemini') === before && i < 100; i++)
+  for (let i = 0; pages.stopped('gemini') === before && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(pages.stopped('gemini'), before + 1)
   assert.deepEqual((await rig.until('no runs', (s) => !s.runs.length)).stopped, true)

@@ -95,7 +95,6 @@ test('B4: a real bridge is found, and answers that are not those of a bridge are
   const [{ startedAt, ...rest }] = found as [typeof found[0]]
   assert.deepEqual([found.length, rest], [1, { name: 'portolan', version: 1, address: bridge.address }])
   assert.ok(startedAt > begun - 60_000 && startedAt <= begun, 'when it started')
-  assert.ok(Date.now() - begun < 5000, 'an answer is not waited for without end')
   assert.deepEqual(asked, [], 'no redirect is followed')
 })
 

@@ -361,7 +361,7 @@ test('a bridge with --ephemeral is used with its token', async () => {
   try {
     await bridge.start('--ephemeral')
     const token = await (async () => {
-      for (let i = 0; i < 100; i++) {
+      for (let i = 0; i < 1000; i++) {
         const found = /([A-Za-z0-9]{32})/.exec(bridge.log)
         if (found) return found[1]!
         await new Promise((resolve) => setTimeout(resolve, 20))

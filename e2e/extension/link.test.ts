@@ -285,11 +285,11 @@ test("the registry's servers are the desktop clients' too, with progress, questi
 
   const gives = new AbortController()
   const waiting = call(desk, 'harbour__wait', {}, { signal: gives.signal })
-  for (let i = 0; !server.calls.includes('wait') && i < 200; i++)
+  for (let i = 0; !server.calls.includes('wait') && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 25))
   gives.abort()
   await assert.rejects(waiting)
-  for (let i = 0; !server.calls.includes('cancelled') && i < 200; i++)
+  for (let i = 0; !server.calls.includes('cancelled') && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 25))
   assert.ok(server.calls.includes('cancelled'))
 

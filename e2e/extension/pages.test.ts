@@ -155,7 +155,7 @@ test('an approved page gets in with the token, until the approval is removed', a
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const post = (headers: Record<string, string>) =>
     tried('/mcp', { method: 'POST', body: initialize, headers: { ...json, ...headers } })
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 100; i++)
+  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(await post({ authorization: `Bearer ${token}` }), '200')
   assert.equal(await post({}), '401')
@@ -169,11 +169,11 @@ test('an approved page gets in with the token, until the approval is removed', a
   assert.equal(foreign, 'failed', 'another origin is not approved')
 
   await rig.killWorker() // the approval is stored
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 100; i++)
+  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(await post({ authorization: `Bearer ${token}` }), '200')
   await rig.ask('approveOrigin', { origin: site.url, approved: false })
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) === '200' && i < 100; i++)
+  for (let i = 0; await post({ authorization: `Bearer ${token}` }) === '200' && i < 1000; i++)
     await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(await post({ authorization: `Bearer ${token}` }), 'failed')
   for (

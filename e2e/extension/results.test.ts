@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { root } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { binary } from './bridge.ts'
@@ -56,6 +57,31 @@ interface Piece {
   found?: number
 }
 const piece = (r: { meta: Record<string, unknown> }) => r.meta['portolan/result'] as Piece
+
+test('arguments reach a server with all their digits, or not at all', async () => {
+  const client = await rig.bridge.httpClient()
+  const { sessionId } = client.transport as StreamableHTTPClientTransport
+  const token = await rig.bridge.run('token')
+  const raw = async (id: string) => {
+    const res = await fetch(`http://${rig.bridge.address}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': sessionId!,
+      },
+      body: '{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"ship__raw","arguments":' +
+        `{"id":${id},"text":"9007199254740993"}}}`,
+    })
+    return res.text()
+  }
+  assert.match(await raw('9007199254740992'), /"id\\":9007199254740992,/)
+  assert.match(await raw('0.30000000000000004'), /"id\\":0.30000000000000004,/)
+  const before = server.calls.length
+  assert.match(await raw('1234567890123456789'), /1234567890123456789 has more digits/)
+  assert.equal(server.calls.length, before)
+})
 
 test('S11: a text of 10 MiB has its beginning, its end and a handle, and is read on whole', async () => {
   assert.ok(Buffer.byteLength(text) > 10 << 20)

@@ -53,7 +53,7 @@ test('tabs and pages are offered when they are switched on; what the extension m
   assert.match((await call(desk, 'page_dom', { tabId: 999_999 })).text, /\(TAB_CLOSED\)$/)
   const foreign = (structured as unknown as Listed).tabs.find((t) => /^(about|chrome):/.test(t.url))
   if (foreign) assert.match((await call(desk, 'page_dom', { tabId: foreign.id })).text, /\(NO_PERMISSION\)$/)
-  const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p[' })
+  const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p:contains(water)' })
   assert.equal(wrong.text, 'Invalid arguments: selector is no CSS selector. (INVALID_ARGUMENTS)')
 })
 
@@ -91,6 +91,6 @@ test('K4: a page that says nothing for 30 s ends the call, and the next one is a
   const took = Date.now() - begun
   assert.ok(late.error, late.text)
   assert.match(late.text, /^Timeout waiting for extension response \(TIMEOUT\)$/)
-  assert.ok(took >= 29_000 && took < 45_000, `${took} ms`)
+  assert.ok(took >= 29_000, `${took} ms`)
   assert.match((await call(desk, 'page_dom', { tabId: tab.id })).text, /High water/)
 })

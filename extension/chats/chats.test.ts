@@ -53,6 +53,45 @@ test('a bound that was lowered says when there is room again', async (t) => {
   settings.admit('gemini')
 })
 
+test('prompts that are counted before the clock is set back do not use up hours to come', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2040) })
+  const settings = new SiteSettings(() => {})
+  await settings.load()
+  settings.set('gemini', { enabled: true, perHour: 1 })
+  settings.admit('gemini')
+  t.mock.timers.setTime(Date.UTC(2040) - 60_000) // a small correction does not free the hour
+  assert.throws(() => settings.admit('gemini'), { code: 'RATE_LIMITED' })
+  t.mock.timers.setTime(Date.UTC(2030))
+  settings.admit('gemini')
+})
+
+test('calls that open the page of a chat at the same moment open one window', async (t) => {
+  const created: string[] = []
+  const tab = () => ({ id: created.length, windowId: 1, url: created.at(-1), status: 'complete' })
+  const scripts = new Set<string>()
+  const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
+  const before = { ...chrome }
+  t.after(() => Object.assign(chrome, before))
+  Object.assign(chrome, {
+    windows: { create: async ({ url }: { url: string }) => ({ tabs: [(created.push(url), tab())] }) },
+    tabs: { get: async () => tab(), update: async () => tab() },
+    scripting: {
+      executeScript: async () => [{ result: Math.random() }],
+      registerContentScripts: async ([{ id }]: [{ id: string }]) => {
+        assert.ok(!scripts.has(id), 'as in the browser, no id is registered twice')
+        scripts.add(id)
+      },
+      unregisterContentScripts: async ({ ids: [id] }: { ids: [string] }) => void scripts.delete(id),
+    },
+  })
+  const { tabs, profiles } = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  const spec = profiles.of('gemini')
+  const { signal } = new AbortController()
+  const ids = [tabs.any(spec, signal), tabs.open(spec, spec.newChat, false, signal), tabs.any(spec, signal)]
+  assert.deepEqual(await Promise.all(ids), [1, 1, 1])
+  assert.deepEqual(created, [spec.newChat])
+})
+
 /** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
 async function consensus(answers: (site: Site, n: number) => string) {
   const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})

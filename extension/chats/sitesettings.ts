@@ -94,6 +94,7 @@ export class SiteSettings {
   }
 
   private usedThisHour(site: Site): number[] {
-    return this.uses.value[site].filter((t) => t > Date.now() - hour)
+    const now = Date.now()
+    return this.uses.value[site].filter((t) => Math.abs(now - t) < hour) // the clock may have been set back
   }
 }

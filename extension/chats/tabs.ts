@@ -22,6 +22,9 @@ interface TabRecord {
 
 /** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
 export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
+  /** By site, the last {@link open}. One waits for the other, so that a site has one window. */
+  private readonly opening = new Map<Site, Promise<unknown>>()
+
   constructor() {
     super('session', 'places', {})
   }
@@ -30,12 +33,32 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
     return this.value[site]?.tabId
   }
 
+  /** Returns a site's tab as it is, or a new one. */
+  async any(spec: SiteSpec, signal: AbortSignal): Promise<number> {
+    await this.opening.get(spec.site)
+    return this.tabOf(spec.site) ?? this.open(spec, spec.newChat, true, signal)
+  }
+
   /**
    * Returns a site's tab with a freshly loaded page, before the deadline (ms since the epoch). With `stay`, a page that
    * is at the address already is not loaded again.
    */
   async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
     const { site } = spec
+    const opened = Promise.resolve(this.opening.get(site)).then(() => this.openNow(spec, url, stay, signal, deadline))
+    this.opening.set(site, opened.catch(() => {}))
+    return opened
+  }
+
+  private async openNow(
+    spec: SiteSpec,
+    url: string,
+    stay: boolean,
+    signal: AbortSignal,
+    deadline: number,
+  ): Promise<number> {
+    const { site } = spec
+    if (signal.aborted) throw cancelled()
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
     const before = there && await loadedAt(there.id, spec).catch(() => 0) // an error page
@@ -113,7 +136,7 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
     const begun = Date.now()
     const origins = originsOf(spec)
     for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
-      if (signal.aborted) throw new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
+      if (signal.aborted) throw cancelled()
       const tab = await browser.getTab(tabId)
       if (!tab) throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Try again.`)
       const elsewhere = /^https?:/.test(tab.url) && !origins.some((o) => tab.url.startsWith(o))
@@ -144,6 +167,8 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
     }
   }
 }
+
+const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
 
 /** What the addresses of a site begin with. */
 const originsOf = ({ matches }: SiteSpec) => matches.map((m) => m.replace(/\*$/, ''))

@@ -204,8 +204,7 @@ async function several(
 
 async function snapshot(chats: Chats, site: Site, signal: AbortSignal): Promise<ToolOutput> {
   const spec = chats.profiles.of(site)
-  const tabId = chats.tabs.tabOf(site) ?? await chats.tabs.open(spec, spec.newChat, true, signal)
-  const seen = await snapshotOf(tabId, spec)
+  const seen = await snapshotOf(await chats.tabs.any(spec, signal), spec)
   return {
     content: [{ type: 'text', text: JSON.stringify(seen, null, 1) }],
     structuredContent: seen,

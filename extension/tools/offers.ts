@@ -140,7 +140,9 @@ export class PublishedOffers {
   /** The server that a URI is read from, and its own URI. */
   private async place(registry: RegistryImage, uri: string, signal: AbortSignal): Promise<[string, string]> {
     const [, server, own] = /^portolan:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
-    if (server && own) return [decodeURIComponent(server), decodeURIComponent(own)]
+    try {
+      if (server && own) return [decodeURIComponent(server), decodeURIComponent(own)]
+    } catch { /* a URI that is no code of ours may be a server's own */ }
     const listed = (await registry.resources({ signal })).find((r) => r.uri === uri)
     const of = listed?.server ?? this.named.get(uri) ??
       (await registry.resourceTemplates({ signal })).find((t) => fits(t.uriTemplate, uri))?.server

@@ -18,3 +18,21 @@ test('however often the logs are asked for at once, they come once, and not at a
   await Promise.all([registry.follow(true), registry.follow(false)])
   assert.equal(observers.size, 0)
 })
+
+test('a URI with broken percent codes is that of an unknown resource, or of the server that lists it', async () => {
+  const registry = new PublishedRegistry((() => {}) as never, () => {}, () => {}, () => {}, () => {})
+  const uri = 'portolan://s/%E0%A4%A'
+  const listed: object[] = []
+  Object.assign(registry, {
+    open: async () => ({
+      resources: async () => listed,
+      resourceTemplates: async () => [],
+      readResource: async (server: string, uri: string) => ({ contents: [{ uri, text: server }] }),
+    }),
+  })
+  const read = () =>
+    registry.request('resources/read').run({ args: { uri }, client: {}, signal: new AbortController().signal } as never)
+  await assert.rejects(read, { code: 'unknown_resource', message: /^no server offers portolan:/ })
+  listed.push({ server: 'sea', uri })
+  assert.deepEqual((await read() as unknown as { contents: object[] }).contents, [{ uri, text: 'sea' }])
+})

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 )
 
 // client follows no redirects, decodes no bodies and keeps no cookies.
@@ -155,6 +154,11 @@ func table(t *testing.T, r running, u *upstream) {
 				t.Errorf("arrived as %v", got)
 			}
 		}},
+		{"event stream without a body", call{method: "DELETE", target: u.URL + "/events/status?code=204",
+			header: map[string]string{"Mcp-Session-Id": "s"}}, 204, "", nil},
+		{"event stream of no events", call{target: u.URL + "/events/status?code=202"}, 202, "", nil},
+		{"metadata that is cut", call{method: "GET", target: u.URL + "/.well-known/oauth-authorization-server/cut",
+			config: "tight", header: map[string]string{"Accept": "application/json"}}, 502, "upstream_unreachable", nil},
 		{"202", call{target: u.URL + "/status?code=202"}, 202, "", nil},
 		{"404", call{target: u.URL + "/nowhere"}, 404, "",
 			headers(map[string]string{"Access-Control-Allow-Origin": page, "X-Proxy-Error": ""})},
@@ -228,7 +232,7 @@ func table(t *testing.T, r running, u *upstream) {
 			header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}, 403, "binding_missing", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			res, err := row.call.do(ctx, r, row.name)
 			if err != nil {

@@ -99,6 +99,16 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/status":
 		code, _ := strconv.Atoi(r.URL.Query().Get("code"))
 		w.WriteHeader(code)
+	case "/events/status": // a framework may name a type for each response
+		code, _ := strconv.Atoi(r.URL.Query().Get("code"))
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(code)
+	case "/.well-known/oauth-authorization-server/cut":
+		json()
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, "{")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
 	case "/redirect":
 		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusTemporaryRedirect)
 	case "/loop":

@@ -160,7 +160,10 @@ func TestArgumentsAreCheckedAndCompleted(t *testing.T) {
 		{"chat", `{"prompt":"p","temperature":1.1}`, "Invalid arguments:", true},
 		{"chat", `{"prompt":"p","model":"c"}`, "Invalid arguments:", true},
 		{"chat", `{"prompt":"p","extra":1}`, "Invalid arguments:", true},
-		{"free", `{"big":12345678901234567890}`, `{"big":12345678901234567890}`, false},
+		{"free", `{"id":9007199254740992,"n":-0,"x":0.30000000000000004,"t":"9007199254740993"}`,
+			`{"id":9007199254740992,"n":-0,"x":0.30000000000000004,"t":"9007199254740993"}`, false},
+		{"free", `{"a":[{"big":12345678901234567890}]}`, "Invalid arguments: 12345678901234567890 has more digits", true},
+		{"free", `{"id":9007199254740993}`, "Invalid arguments: 9007199254740993 has more digits", true},
 		{"free", ``, `{}`, false},
 	} {
 		got, fails := call(t, session, tt.tool, tt.args)

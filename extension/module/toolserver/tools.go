@@ -1,10 +1,13 @@
 package toolserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -101,6 +104,10 @@ func (e *entry) arguments(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{}`)
 	}
+	if n := tooLong(raw); n != "" {
+		return nil, invalid(n + " has more digits than a number of the browser holds, so the tool was not called. " +
+			"Give it as a string if the tool takes one")
+	}
 	if !e.Check {
 		return raw, nil
 	}
@@ -122,4 +129,26 @@ func (e *entry) arguments(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, invalid(err.Error())
 	}
 	return json.Marshal(args)
+}
+
+var manyDigits = regexp.MustCompile(`[0-9]{16}`)
+
+// tooLong returns an integer of a JSON text that JavaScript would write with other digits, or "".
+func tooLong(text json.RawMessage) string {
+	if !manyDigits.Match(text) {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if n, ok := t.(json.Number); ok && !strings.ContainsAny(n.String(), ".eE") {
+			if f, _ := n.Float64(); strconv.FormatFloat(f, 'f', -1, 64) != n.String() {
+				return n.String()
+			}
+		}
+	}
 }

@@ -1,5 +1,5 @@
 import { cutBytes } from '../text.ts'
-import { escapeLines, fence, fold, formula, inline } from './inline.ts'
+import { codeText, escapeLines, fence, fold, formula, inline } from './inline.ts'
 import { children, isBlock, Reader, tagOf } from './reader.ts'
 
 export interface Markdown {
@@ -73,6 +73,11 @@ function block(el: Element, reader: Reader, depth: number): string[] {
       const inner = blocks(children(el), reader, depth).join('\n\n')
       return inner ? [inner.replace(/^(?=.)/gm, '> ').replace(/^$/gm, '>')] : []
     }
+    case 'a':
+      // A link holds no blocks in Markdown. Its words become one line, unless they have a form of their own.
+      if (/^[^#]/.test(el.getAttribute('href') ?? '') && !el.querySelector('pre, table, ul, ol, blockquote'))
+        return [escapeLines(fold(inline([el], reader, depth)))]
+      return blocks(children(el), reader, depth)
     case 'dt': {
       const text = fold(inline(children(el), reader, depth, { bold: true }), ' ')
       return text ? [`**${text}**`] : []
@@ -164,22 +169,4 @@ function language(els: Element[]): string {
       return name.toLowerCase()
   }
   return ''
-}
-
-/** Returns text with its lines. A line is text, or an element of its own in some highlighters. */
-function codeText(el: Element, reader: Reader): string {
-  let out = ''
-  const walk = (node: Node, depth: number) => {
-    if (out.length > reader.room || !reader.enter(node, depth)) return
-    if (node instanceof Text) out += node.data.slice(0, reader.room)
-    else if (node instanceof HTMLBRElement) out += '\n'
-    else {
-      const line = node instanceof HTMLDivElement || node instanceof HTMLParagraphElement
-      if (line && out && !out.endsWith('\n')) out += '\n'
-      for (const child of children(node)) walk(child, depth + 1)
-      if (line && !out.endsWith('\n')) out += '\n'
-    }
-  }
-  for (const child of children(el)) walk(child, 0)
-  return out
 }

@@ -43,9 +43,13 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
       return around.italic ? inner() : wrap('*', inner({ italic: true }))
     case 'del':
       return around.strike ? inner() : wrap('~~', inner({ strike: true }))
+    case 'pre':
+      if (el.querySelector('code')) return `${lineBreak}${inner()}${lineBreak}`
+    // falls through
     case 'code': {
-      const text = inlineCode(reader.take(el.textContent ?? ''))
-      return around.cell ? text.replace(/\|/g, '\\|') : text
+      const text = reader.take(codeText(el, reader))
+      if (!around.cell) return inlineCode(text)
+      return text.split('\n').map(inlineCode).filter(Boolean).join(lineBreak).replace(/\|/g, '\\|')
     }
     case 'a':
       return link(el, reader, inner({ link: true }), around)
@@ -188,6 +192,24 @@ export function escapeLines(text: string): string {
 export function fence(text: string, least: number): string {
   const runs = (text.match(/`+/g) ?? []).map((run) => run.length + 1)
   return '`'.repeat(runs.reduce((a, b) => Math.max(a, b), least))
+}
+
+/** Returns text with its lines. A line is text, or an element of its own in some highlighters. */
+export function codeText(el: Element, reader: Reader): string {
+  let out = ''
+  const walk = (node: Node, depth: number) => {
+    if (out.length > reader.room || !reader.enter(node, depth)) return
+    if (node instanceof Text) out += node.data.slice(0, reader.room)
+    else if (node instanceof HTMLBRElement) out += '\n'
+    else {
+      const line = node instanceof HTMLDivElement || node instanceof HTMLParagraphElement
+      if (line && out && !out.endsWith('\n')) out += '\n'
+      for (const child of children(node)) walk(child, depth + 1)
+      if (line && !out.endsWith('\n')) out += '\n'
+    }
+  }
+  for (const child of children(el)) walk(child, 0)
+  return out
 }
 
 function inlineCode(text: string): string {
