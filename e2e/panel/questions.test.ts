@@ -114,6 +114,9 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   await p.page.keyboard.press('Escape')
   assert.deepEqual(JSON.parse(await closed), { action: 'cancel' })
   const stopped = p.page.evaluate(async () => {
+    const chat = document.createElement('textarea')
+    document.body.append(chat)
+    chat.focus()
     const stop = new AbortController()
     Object.assign(window, { stop })
     const question = { message: 'Three?', requestedSchema: { type: 'object', properties: {} } }
@@ -123,6 +126,7 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   await p.page.evaluate(() => (window as unknown as { stop: AbortController }).stop.abort())
   await dialog(p).waitFor({ state: 'detached' })
   assert.equal(await stopped, 'aborted')
+  assert.equal(await p.page.evaluate(() => document.activeElement!.tagName), 'TEXTAREA')
 })
 
 test('a form that asks for a password cannot be sent', async (t) => {

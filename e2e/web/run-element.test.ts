@@ -50,6 +50,7 @@ test('by keyboard only: a question, a reply, the results, the answer', async (t)
   await page.keyboard.press('Enter')
   await part('answer').waitFor()
   assert.equal(await reply.count(), 0)
+  assert.equal(await page.evaluate(() => window.element.shadowRoot!.activeElement?.id), 'prompt')
   assert.deepEqual((await happened(page)).map(({ type }) => type).filter((type) => type !== 'progress'), [
     'clarify',
     'results_preview',
