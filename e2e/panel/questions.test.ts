@@ -76,6 +76,37 @@ test('a list of choices shows what is sent after one is taken out of it', async 
   assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { flags: ['no', 'se'] } })
 })
 
+test('what a form would lose is answered as JSON', async (t) => {
+  const p = await scene(t)
+  const asked = { ...requestedSchema, dependentRequired: { cargo: ['berth'] } }
+  const answer = p.ask({ message: 'Who?', requestedSchema: asked })
+  await dialog(p).getByRole('textbox', { name: 'Arguments' }).fill('{"name":"Ada","flag":"pt"}')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByText('"Ada"').waitFor()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { name: 'Ada', berth: 3, flag: 'pt' } })
+  const secret = p.ask({ message: 'Who?', requestedSchema: { ...asked, properties: { pin: { type: 'string' } } } })
+  await dialog(p).getByText('The server asks for a password').waitFor()
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await secret), { action: 'decline' })
+  assert.deepEqual(p.faults, [])
+})
+
+test('a date that is half typed is not left out', async (t) => {
+  const p = await scene(t)
+  const day = { type: 'string', format: 'date' }
+  const answer = p.ask({ message: 'When?', requestedSchema: { type: 'object', properties: { day } } })
+  const field = dialog(p).getByLabel('day')
+  await field.focus()
+  await p.page.keyboard.type('12')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.matches('[type=date]'))
+  await field.fill('2027-01-12')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { day: '2027-01-12' } })
+})
+
 test('what is wrong with a group has the focus', async (t) => {
   const p = await scene(t)
   const flags = { type: 'array', minItems: 1, items: { type: 'string', enum: ['no', 'pt'] } }
