@@ -348,6 +348,27 @@ test('a hostile server: HTML is text, a thousand prompts are bounded, faults are
   assert.deepEqual(p.faults, [])
 })
 
+test('a list that failed is asked for again when the menu opens again', async (t) => {
+  const list = results['prompts/list']!
+  delete results['prompts/list']
+  const p = await chat(t, { url: quay.url })
+  await p.field.pressSequentially('/')
+  await p.page.locator('.portolan-menu').getByText('The <b>mast</b> is broken').waitFor()
+  results['prompts/list'] = list
+  await p.field.fill('')
+  await p.field.pressSequentially('/broken')
+  await p.options.getByText('Broken').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('the menu follows a field that the page makes again', async (t) => {
+  const p = await chat(t)
+  await p.field.evaluate((field) => field.replaceWith(field.cloneNode()))
+  await p.field.pressSequentially('/')
+  await p.options.first().waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
 test('a list that has changed is asked for again', async (t) => {
   asked.length = 0
   const p = await chat(t, { url: quay.url })
