@@ -291,6 +291,23 @@ test('a fault in the edited configuration keeps the dialog and what was typed', 
   await done(p)
 })
 
+test('a time limit that is half typed keeps the one before', async (t) => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, timeoutMs: 30_000 } } })
+  t.after(() => p.page.close())
+  await menu(p, 'steered', 'Edit…')
+  const advanced = p.panel.locator('.advanced summary')
+  await advanced.click()
+  const field = p.panel.getByRole('dialog').locator('[name=timeout]')
+  await field.fill('')
+  await field.pressSequentially('3e')
+  await advanced.click()
+  await p.panel.getByRole('button', { name: 'Save' }).click()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.matches('[name=timeout]'))
+  const kept = await p.page.evaluate(() => window.registry.getSnapshot().servers['steered']!.config.timeoutMs)
+  assert.equal(kept, 30_000)
+  assert.deepEqual(p.faults, [])
+})
+
 test('tools are switched one by one and together, and stay so after a reload', async () => {
   const p = await openPanel(browser, site, { query: { storage: 'local' }, servers: { good: port.servers.good! } })
   await p.panel.getByRole('tab', { name: /Tools/ }).click()

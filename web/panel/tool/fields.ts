@@ -20,8 +20,12 @@ type Put = (state: State) => void
 export const wrongField = '[aria-invalid=true], fieldset > .hint.bad'
 
 /** Has the browser say what is half typed, as a date without its year. To the form it is empty. */
-export const saysUnfinished = (form: HTMLElement): boolean =>
-  [...form.querySelectorAll('input')].some((input) => input.validity.badInput && !input.reportValidity())
+export function saysUnfinished(form: HTMLElement): boolean {
+  const unfinished = [...form.querySelectorAll('input')].find((input) => input.validity.badInput)
+  unfinished?.closest('details')?.setAttribute('open', '')
+  unfinished?.reportValidity()
+  return !!unfinished
+}
 
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
