@@ -164,6 +164,21 @@ test('W14: a removed server comes back whole, or is gone', async () => {
   await done(p)
 })
 
+test('what was removed can be added at once, under its name', async (t) => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
+  t.after(() => p.page.close())
+  await menu(p, 'demo', 'Remove')
+  await p.panel.getByRole('button', { name: 'Add the built-in demo' }).click()
+  await cardOf(p, 'demo').getByText('Connected').waitFor()
+  await menu(p, 'demo', 'Remove')
+  await box(p).fill(JSON.stringify({ mcpServers: { demo: { url: steered.url } } }))
+  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers['demo'])
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await p.panel.getByText('Added demo.').waitFor()
+  await cardOf(p, 'demo').getByText('Connected').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
 test('another registry loses no server that was removed from the one before, and no dialog changes it', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url }, edited: { url: steered.url } } })
   await p.page.evaluate(async () => {
@@ -274,6 +289,23 @@ test('a fault in the edited configuration keeps the dialog and what was typed', 
     true,
   )
   await done(p)
+})
+
+test('a time limit that is half typed keeps the one before', async (t) => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, timeoutMs: 30_000 } } })
+  t.after(() => p.page.close())
+  await menu(p, 'steered', 'Edit…')
+  const advanced = p.panel.locator('.advanced summary')
+  await advanced.click()
+  const field = p.panel.getByRole('dialog').locator('[name=timeout]')
+  await field.fill('')
+  await field.pressSequentially('3e')
+  await advanced.click()
+  await p.panel.getByRole('button', { name: 'Save' }).click()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.matches('[name=timeout]'))
+  const kept = await p.page.evaluate(() => window.registry.getSnapshot().servers['steered']!.config.timeoutMs)
+  assert.equal(kept, 30_000)
+  assert.deepEqual(p.faults, [])
 })
 
 test('tools are switched one by one and together, and stay so after a reload', async () => {

@@ -51,6 +51,12 @@ test('a schema has the widget that loses nothing', () => {
   assert.equal(kind(formOf(undefined)), 'json')
 })
 
+test('members of any name are joined', () => {
+  const odd = JSON.parse('{"__proto__":{"type":"string"}}') as object
+  const form = formOf({ type: 'object', allOf: [{ properties: odd }], properties: { a: { type: 'string' } } })
+  assert.deepEqual(form.kind === 'object' && form.fields.map((f) => f.name), ['__proto__', 'a'])
+})
+
 test('references are followed, and cut where they come back', () => {
   const schema = object({ point: { $ref: '#/$defs/point', description: 'Where' }, tree: { $ref: '#/$defs/tree' } }, {
     $defs: {

@@ -127,3 +127,34 @@ test('what goes away under the focus leaves the focus near by', async () => {
   assert.deepEqual(catalogue.faults, [])
   await catalogue.page.close()
 })
+
+test('a server, a notice and a dialog that go away leave the focus near by', async () => {
+  const p = await all.states.empty!()
+  const { page, panel } = p
+  const press = async (name: string) => {
+    await panel.getByRole('button', { name, exact: true }).focus()
+    await page.keyboard.press('Enter')
+  }
+  const pick = async (server: string, item: string) => {
+    await press(`More for ${server}`)
+    await panel.getByRole('menuitem', { name: item }).focus()
+    await page.keyboard.press('Enter')
+  }
+  await page.evaluate(async () => {
+    for (const name of ['a', 'b']) await window.registry.addServer(name, { url: 'builtin:demo' })
+  })
+  await pick('a', 'Remove')
+  await panel.getByText('a was removed.').waitFor()
+  assert.equal((await focused(p))?.name, 'Use b')
+  await press('Undo')
+  await panel.getByRole('article', { name: 'a', exact: true }).waitFor()
+  assert.match((await focused(p))!.name, /^Servers/)
+  await pick('b', 'Edit…')
+  await panel.locator('dialog').getByLabel('Name').fill('c')
+  await page.keyboard.press('Enter')
+  await panel.locator('dialog').waitFor({ state: 'detached' })
+  await panel.getByRole('article', { name: 'c', exact: true }).waitFor()
+  assert.match((await focused(p))!.name, /^Servers/)
+  assert.deepEqual(p.faults, [])
+  await page.close()
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import type { ServerResponse } from 'node:http'
+import { after, before, beforeEach, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, listen, type Listening } from '../web/harness.ts'
 import { taskServer } from '../web/taskserver.ts'
@@ -8,11 +9,17 @@ import { faultServer, result } from '../web/faultserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, hostile: Listening
-/** Updates of demo://page that the server reports on its stream. */
-let touch = () => {}
 let greeting = 'Greets somebody.'
-let say = (_level: string, _data: string) => {}
-const streaming = Promise.withResolvers<void>()
+const streams = new Set<ServerResponse>()
+/** What the server has sent on its streams in this test. A stream that opens later gets it too. */
+let sent: string[] = []
+function send(method: string, params: object): void {
+  sent.push(`data: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`)
+  for (const stream of streams) stream.write(sent.at(-1))
+}
+/** Reports that demo://page was updated. */
+const touch = () => send('notifications/resources/updated', { uri: 'demo://page' })
+const say = (level: string, data: string) => send('notifications/message', { level, data })
 
 const contents: Record<string, object> = {
   'demo://page': { mimeType: 'text/html', text: '<img src=x onerror="document.title=\'owned\'"><script>1</script>' },
@@ -80,15 +87,9 @@ before(async () => {
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
     if (req.method === 'GET') {
       res.writeHead(200, { 'content-type': 'text/event-stream', ...cors }).flushHeaders()
-      touch = () =>
-        res.write(
-          'data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://page"}}\n\n',
-        )
-      say = (level, data) =>
-        res.write(
-          `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data } })}\n\n`,
-        )
-      return streaming.resolve()
+      for (const event of sent) res.write(event)
+      streams.add(res)
+      return void res.on('close', () => streams.delete(res))
     }
     if (req.method !== 'POST') return void res.writeHead(204, cors).end()
     let body = ''
@@ -117,6 +118,10 @@ after(async () => {
   await Promise.all([site, hostile].map((s) => s?.close()))
 })
 
+beforeEach(() => {
+  sent = []
+})
+
 const dialog = ({ panel }: PanelPage) => panel.locator('dialog[open]')
 const servers = () => ({ quay: { url: hostile.url, transport: 'streamable-http' as const } })
 
@@ -134,7 +139,6 @@ test('resources are searched, read, copied and watched', async (t) => {
   assert.equal(await dialog(p).locator('.result img, .result script').count(), 0)
   await dialog(p).getByRole('button', { name: 'Watch' }).click()
   await dialog(p).locator('[aria-pressed=true]').waitFor()
-  await streaming.promise
   touch()
   await dialog(p).getByText('updated').waitFor()
   await dialog(p).getByRole('button', { name: 'Read again' }).click()
@@ -196,9 +200,16 @@ test('a prompt is filled in and shown', async (t) => {
   const who = dialog(p).getByRole('combobox', { name: 'who' })
   await who.fill('A')
   await dialog(p).getByRole('option', { name: 'Alan' }).waitFor()
+  const keyboard = await p.page.context().newCDPSession(p.page)
+  await keyboard.send('Input.imeSetComposition', { text: 'l', selectionStart: 1, selectionEnd: 1 })
+  await p.page.keyboard.press('ArrowDown') // among the words of the input method
+  await p.page.keyboard.press('Enter')
+  assert.equal(await who.inputValue(), 'Al')
+  await who.fill('A')
   await dialog(p).getByRole('option', { name: 'Ada' }).click()
   await dialog(p).getByRole('button', { name: 'Make messages' }).click()
   await dialog(p).getByText('Greet <i>Ada</i>.').waitFor()
+  assert.equal(await p.page.evaluate(() => window.panel.shadowRoot!.activeElement?.textContent), 'Make messages')
   await dialog(p).getByText('cannot be shown').waitFor()
   await dialog(p).getByRole('heading', { name: 'Assistant' }).waitFor()
   assert.equal(await dialog(p).locator('.result img, .result svg, .result i').count(), 0)
@@ -353,7 +364,11 @@ test('tasks are waited for, cancelled, and shown with their results', async (t) 
   await tasks.nth(1).waitFor() // the newest is the first
   await tasks.first().getByRole('button', { name: 'Cancel the task' }).click()
   await tasks.nth(1).waitFor({ state: 'detached' })
-  await tasks.first().getByRole('button', { name: 'Wait for the result' }).click()
+  const wait = tasks.first().getByRole('button', { name: 'Wait for the result' })
+  await wait.click()
+  await p.page.evaluate(() => document.body.append(window.panel)) // which ends the wait
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.querySelector('.task [aria-disabled=false]'))
+  await wait.click()
   await tasks.first().getByText('about <b>tides</b>').waitFor()
   await tasks.first().getByRole('button', { name: 'Close' }).click()
   await p.panel.getByText('No call runs as a task.').waitFor()

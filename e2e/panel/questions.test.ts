@@ -76,6 +76,37 @@ test('a list of choices shows what is sent after one is taken out of it', async 
   assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { flags: ['no', 'se'] } })
 })
 
+test('what a form would lose is answered as JSON', async (t) => {
+  const p = await scene(t)
+  const asked = { ...requestedSchema, dependentRequired: { cargo: ['berth'] } }
+  const answer = p.ask({ message: 'Who?', requestedSchema: asked })
+  await dialog(p).getByRole('textbox', { name: 'Arguments' }).fill('{"name":"Ada","flag":"pt"}')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByText('"Ada"').waitFor()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { name: 'Ada', berth: 3, flag: 'pt' } })
+  const secret = p.ask({ message: 'Who?', requestedSchema: { ...asked, properties: { pin: { type: 'string' } } } })
+  await dialog(p).getByText('The server asks for a password').waitFor()
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await secret), { action: 'decline' })
+  assert.deepEqual(p.faults, [])
+})
+
+test('a date that is half typed is not left out', async (t) => {
+  const p = await scene(t)
+  const day = { type: 'string', format: 'date' }
+  const answer = p.ask({ message: 'When?', requestedSchema: { type: 'object', properties: { day } } })
+  const field = dialog(p).getByLabel('day')
+  await field.focus()
+  await p.page.keyboard.type('12')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.matches('[type=date]'))
+  await field.fill('2027-01-12')
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { day: '2027-01-12' } })
+})
+
 test('what is wrong with a group has the focus', async (t) => {
   const p = await scene(t)
   const flags = { type: 'array', minItems: 1, items: { type: 'string', enum: ['no', 'pt'] } }
@@ -114,6 +145,9 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   await p.page.keyboard.press('Escape')
   assert.deepEqual(JSON.parse(await closed), { action: 'cancel' })
   const stopped = p.page.evaluate(async () => {
+    const chat = document.createElement('textarea')
+    document.body.append(chat)
+    chat.focus()
     const stop = new AbortController()
     Object.assign(window, { stop })
     const question = { message: 'Three?', requestedSchema: { type: 'object', properties: {} } }
@@ -123,6 +157,7 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   await p.page.evaluate(() => (window as unknown as { stop: AbortController }).stop.abort())
   await dialog(p).waitFor({ state: 'detached' })
   assert.equal(await stopped, 'aborted')
+  assert.equal(await p.page.evaluate(() => document.activeElement!.tagName), 'TEXTAREA')
 })
 
 test('a form that asks for a password cannot be sent', async (t) => {

@@ -57,6 +57,29 @@ test('a tool that changes is held, shown with what differs, and offered once it 
   await server.close()
 })
 
+test('after an approval by keyboard, no other approval has the focus', async (t) => {
+  const tools = [read('Reads a file.'), { ...read('Reads a link.'), name: 'link' }]
+  const server = await sdkServer(tools)
+  t.after(() => server.close())
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } } })
+  tools.forEach((tool) => (tool.description += ' Quickly.'))
+  await relist(p)
+  await cardOf(p, 'files').getByRole('button', { name: 'Review…' }).click()
+  const approve = dialog(p).getByRole('button', { name: 'Approve', exact: true })
+  await approve.nth(1).waitFor()
+  await approve.first().focus()
+  await p.page.keyboard.press('Enter')
+  await approve.nth(1).waitFor({ state: 'detached' })
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.tagName === 'H2')
+  await approve.focus()
+  await p.page.keyboard.press('Enter')
+  await dialog(p).getByText('No tool is held any more.').waitFor()
+  await p.page.keyboard.press('Escape')
+  await dialog(p).waitFor({ state: 'detached' })
+  assert.match(await p.page.evaluate(() => window.panel.shadowRoot!.activeElement!.textContent), /Servers/)
+  await done(p)
+})
+
 test('instructions that change are held, shown with what differs, and used once they are approved', async () => {
   let words = 'Read before you write.'
   const server = await sdkServer([], { instructions: () => words })

@@ -140,6 +140,31 @@ test('a yes or no that is null or missing is shown as such, and can be chosen', 
   await p.page.close()
 })
 
+test('a variant inside a variant has a label of its own, and says once what is wrong', async (t) => {
+  const inner = (title: string) => ({
+    title,
+    anyOf: [{ title: `${title} in words`, type: 'string' }, { title: `${title} as a number`, type: 'number' }],
+  })
+  const inputSchema = {
+    type: 'object',
+    properties: { pick: { anyOf: [inner('Tide'), inner('Wind')] } },
+    required: ['pick'],
+  }
+  const asks = await faultServer({ on: { 'tools/list': (a) => result(a, { tools: [{ name: 'go', inputSchema }] }) } })
+  t.after(() => asks.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: asks.url } } })
+  t.after(() => p.page.close())
+  await trying(p, 'go')
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.getByText('Please fill this in.').waitFor() // there is one
+  const kinds = p.panel.getByRole('combobox', { name: 'Kind' })
+  assert.equal(await kinds.count(), 2)
+  await kinds.nth(1).selectOption('Tide as a number')
+  await p.panel.getByLabel('Tide as a number').fill('4')
+  await p.panel.getByText('Please fill this in.').waitFor({ state: 'detached' })
+  assert.deepEqual(p.faults, [])
+})
+
 test('a form asks for what the schema asks for, says what is missing, and sends just that', async () => {
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: server.url } } })
   await trying(p, 'book')

@@ -308,6 +308,36 @@ test('P52: a link opens only by a click that was meant', async (t) => {
   assert.deepEqual(await apps.reported('links'), {})
 })
 
+test('P52: an app stays while its server is off, and comes once its server lists the tool', async (t) => {
+  const page = await open(t)
+  assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')
+  await page.evaluate(() => window.registry.setEnabled('apps', false))
+  await page.waitForFunction(() => !window.registry.getSnapshot().tools.some((tool) => tool.server === 'apps'))
+  await page.evaluate(() => {
+    window.app.args = { day: 'tuesday' }
+    return new Promise(requestAnimationFrame)
+  })
+  assert.equal(page.frames().length, 3)
+  const early = await page.evaluate(() => {
+    const { registry, result, sandbox } = window.app
+    window.app.remove()
+    window.app = document.createElement('portolan-app')
+    Object.assign(window.app, { registry, result, sandbox })
+    document.body.append(window.app)
+    return new Promise((resolve) => window.app.addEventListener('app-state', (e) => resolve(e.detail), { once: true }))
+  })
+  assert.deepEqual(early, { state: 'card', why: 'none' })
+  const later = await page.evaluate(async () => {
+    const state = new Promise((resolve) =>
+      window.app.addEventListener('app-state', (e) => resolve(e.detail), { once: true })
+    )
+    await window.registry.setEnabled('apps', true)
+    await window.registry.discover()
+    return state
+  })
+  assert.deepEqual(later, { state: 'ready' })
+})
+
 test('P52: a changed app waits for the person', async (t) => {
   const page = await open(t)
   t.after(() => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
@@ -51,9 +52,11 @@ h1 { flex: 1 } #chat { font: inherit; inline-size: 100%; box-sizing: border-box;
 let browser: Browser, site: Listening, quay: Listening
 /** What the hostile server has been asked, by method. */
 const asked: string[] = []
-/** Tells the registry that the list of prompts has changed. */
-let change = () => {}
+const streams = new Set<ServerResponse>()
 let extra = 0
+
+/** Says that the list of prompts has changed. */
+const changed = 'data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n'
 
 /** The registry keeps 1,000 of a server. */
 const many = Array.from({ length: 1000 }, (_, i) => ({ name: `p${i}`, title: `Buoy ${i}` }))
@@ -97,8 +100,9 @@ before(async () => {
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
     if (req.method === 'GET') {
       res.writeHead(200, { 'content-type': 'text/event-stream', ...cors }).flushHeaders()
-      change = () => res.write('data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n')
-      return
+      if (extra) res.write(changed)
+      streams.add(res)
+      return void res.on('close', () => streams.delete(res))
     }
     if (req.method !== 'POST') return void res.writeHead(204, cors).end()
     let body = ''
@@ -344,16 +348,37 @@ test('a hostile server: HTML is text, a thousand prompts are bounded, faults are
   assert.deepEqual(p.faults, [])
 })
 
+test('a list that failed is asked for again when the menu opens again', async (t) => {
+  const list = results['prompts/list']!
+  delete results['prompts/list']
+  const p = await chat(t, { url: quay.url })
+  await p.field.pressSequentially('/')
+  await p.page.locator('.portolan-menu').getByText('The <b>mast</b> is broken').waitFor()
+  results['prompts/list'] = list
+  await p.field.fill('')
+  await p.field.pressSequentially('/broken')
+  await p.options.getByText('Broken').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('the menu follows a field that the page makes again', async (t) => {
+  const p = await chat(t)
+  await p.field.evaluate((field) => field.replaceWith(field.cloneNode()))
+  await p.field.pressSequentially('/')
+  await p.options.first().waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
 test('a list that has changed is asked for again', async (t) => {
   asked.length = 0
   const p = await chat(t, { url: quay.url })
   await p.field.pressSequentially('/broken')
   await p.options.first().waitFor()
   await p.page.keyboard.press('Escape')
+  await p.page.waitForFunction(() => window.menu.registry!.getSnapshot().servers.quay!.promptCount === 1000)
   extra = 1
   t.after(() => (extra = 0))
-  await p.page.waitForFunction(() => window.menu.registry!.getSnapshot().servers.quay!.promptCount === 1000)
-  change()
+  for (const stream of streams) stream.write(changed) // one that opens later begins with it
   await p.page.waitForFunction(() => window.menu.registry!.getSnapshot().servers.quay!.promptCount === undefined)
   await p.field.fill('')
   await p.field.pressSequentially('/late')

@@ -28,6 +28,8 @@ export class PortolanExtension extends Shell implements AppContext {
   declare private now: number
 
   words: Words = wordsOf('en')
+  /** The focus goes to the view; see firstUpdated. */
+  protected override readonly leavesFocus = true
   private readonly store = new Store(connectPort)
   private seen: State | undefined
   /** A server has asked something: the dialogs are there from then on. */

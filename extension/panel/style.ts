@@ -58,7 +58,6 @@ a { overflow-wrap: anywhere; }
 .asks pre { max-block-size: 12rem; }
 .answers { display: grid; gap: .5rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .answers button { padding-inline: .4rem; }
-button[aria-disabled=true] { opacity: .55; cursor: default; }
 .visually-hidden { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
 .client { font-weight: 650; }

@@ -62,6 +62,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   /** What the frame or the card is of. */
   private shown: readonly unknown[] = []
   private info: ToolInfo | undefined
+  private unfollow: (() => void) | undefined
   private run = new AbortController()
   private lives: AbortController | undefined
   private sent: Partial<Record<'result' | 'args' | 'partial' | 'context', unknown>> = {}
@@ -115,6 +116,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   disconnectedCallback(): void {
     this.lives?.abort()
+    this.unfollow?.()
+    this.unfollow = undefined
     this.stop()
     this.shown = []
   }
@@ -152,7 +155,11 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
     this.box.lang = this.words.locale
     this.box.dir = directionOf(this.words.locale)
-    const info = registry && toolOf(registry, tool, result)
+    // An app stays while its server is paused, and comes once its server has listed the tool.
+    const open = this.frame && registry === this.shown[0] ? [this.info!] : []
+    const info = registry && toolOf([...registry.getSnapshot().tools, ...open], tool, result)
+    this.unfollow?.()
+    this.unfollow = info ? undefined : registry?.subscribe(() => this.plan())
     const uri = info && uriOf(info)
     const next = [registry, info?.server, info?.tool, uri, this.sandbox]
     if (next.some((v, i) => v !== this.shown[i]) || !this.shown.length) {

@@ -52,11 +52,8 @@ export function uriOf({ definition: { _meta: meta } }: ToolInfo): string | undef
 }
 
 /** The tool of that name for models, or the one that a result is of. */
-export function toolOf(registry: Registry, name: string | undefined, result?: ToolResult): ToolInfo | undefined {
-  return registry.getSnapshot().tools.find((t) =>
-    name ? t.name === name : t.server === result?.server && t.tool === result.tool
-  )
-}
+export const toolOf = (tools: ToolInfo[], name: string | undefined, result?: ToolResult): ToolInfo | undefined =>
+  tools.find((t) => name ? t.name === name : t.server === result?.server && t.tool === result.tool)
 
 /** Reads an app. Throws an AppFault. */
 export async function load(registry: Registry, server: string, uri: string, signal: AbortSignal): Promise<App> {

@@ -43,6 +43,8 @@ export interface PanelContext extends RegistryContext {
   showTools(server: string): void
   /** Removes a server. While its notice is shown, the person can undo that. */
   removeServer(server: string): void
+  /** Carries out a removal that waits, so that its name is free. */
+  settle(): void
 }
 
 /** Which dialog is open. */

@@ -384,6 +384,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   private readonly addDemo = () =>
     this.run(async () => {
+      this.settle()
       await this.registry.addServer('demo', { url: 'builtin:demo' })
       await this.registry.discover(['demo'])
     })
@@ -437,6 +438,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       ends: () => void this.run(() => registry.removeServer(server)).finally(() => this.removing.delete(server)),
     })
     this.requestUpdate()
+  }
+
+  readonly settle = (): void => {
+    if (this.removing.size) this.notices.dismiss()
   }
 
   private emit(type: string, detail: unknown): void {

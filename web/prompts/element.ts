@@ -66,6 +66,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   private bound: { field: TextField; role: FieldRole; ends: AbortController } | undefined
   private open: AbortController | undefined
   private unsubscribe: (() => void) | undefined
+  private lives: AbortController | undefined
   /** Where the `/` is whose menu the person has closed. */
   private dismissed: number | undefined
   /** The lengths of the servers' lists when they were last asked for. */
@@ -89,12 +90,16 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     const sheet = menuStyles.styleSheet
     if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
     this.bind()
+    // The page may make the field later, or make it again.
+    this.lives = new AbortController()
+    root.addEventListener('focusin', () => this.bind(), { signal: this.lives.signal })
     this.follow()
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.close()
+    this.lives?.abort()
     this.picked = undefined
     this.using?.abort()
     this.unbind()
@@ -253,6 +258,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   }
 
   private close(): void {
+    if (this.fault) this.asked = undefined // the next menu asks again
     this.slash = undefined
     this.open?.abort()
     this.open = undefined

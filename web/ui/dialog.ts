@@ -18,6 +18,8 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   declare protected wide?: boolean
   /** Aborts what the dialog has begun when it leaves the document. */
   declare protected ends: AbortController
+  /** What had the focus before the dialog. */
+  declare private opener: Element | undefined
 
   protected abstract heading(): TemplateResult | string
   protected abstract body(): TemplateResult
@@ -45,9 +47,11 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.ends.abort()
+    if (this.querySelector('dialog')?.open) (this.opener as HTMLElement | undefined)?.focus()
   }
 
   protected override firstUpdated(): void {
+    for (let at = document.activeElement; at; at = at.shadowRoot?.activeElement ?? null) this.opener = at
     this.querySelector('dialog')!.showModal()
   }
 

@@ -33,13 +33,7 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   }
 
   protected override update(changed: PropertyValues): void {
-    const { focused } = this
-    const places: Element[] = []
-    for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
-    super.update(changed)
-    if (this.leavesFocus || focused?.isConnected) return
-    const place = places.find((p) => p.isConnected && p.querySelector(focusable))
-    place?.querySelector<HTMLElement>(focusable)!.focus()
+    keepFocus(this.leavesFocus ? undefined : this.focused, () => super.update(changed))
   }
 
   /** The element inside this part that has the focus. */
@@ -49,8 +43,18 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   }
 }
 
-/** What can have the focus; of a dialog, its heading. */
-const focusable = 'h2[tabindex], button:enabled, input:enabled, select, textarea, summary'
+/** What can have the focus; of a dialog, its heading, and of tabs, the chosen one. */
+const focusable = 'h2[tabindex], button:enabled:not([aria-selected=false]), input:enabled, select, textarea, summary'
+
+/** Renders. If that takes away what has the focus, something near it gets the focus. */
+export function keepFocus(focused: Element | null | undefined, render: () => void): void {
+  const places: Element[] = []
+  for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
+  render()
+  if (focused?.isConnected || document.activeElement !== document.body) return
+  const place = places.find((p) => p.isConnected && p.querySelector(focusable))
+  place?.querySelector<HTMLElement>(focusable)!.focus()
+}
 
 /** Declares properties that render the element again when they change, and have no attribute. */
 export function reactive(...names: string[]): Record<string, object> {

@@ -1,5 +1,6 @@
-import { html, LitElement, type TemplateResult } from 'lit'
+import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import { Notices, type Notice } from './notices.ts'
+import { keepFocus } from './part.ts'
 
 /** A whole panel: it has the notices, and shows the faults of its parts there. */
 export abstract class Shell extends LitElement {
@@ -7,6 +8,16 @@ export abstract class Shell extends LitElement {
 
   /** The notice for a fault. */
   protected abstract describe(fault: unknown): Notice
+
+  /** As that of a part. */
+  declare protected readonly leavesFocus?: boolean
+
+  /** A dialog that gave the focus to what is gone has lost it. */
+  protected override update(changed: PropertyValues): void {
+    const root = this.shadowRoot!
+    const focused = root.activeElement ?? root.querySelector('dialog')
+    keepFocus(this.leavesFocus ? null : focused, () => super.update(changed))
+  }
 
   readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {

@@ -55,7 +55,7 @@ button.link { background: none; border: 0; padding: 0; min-block-size: 24px; col
 button.round { padding: .3rem; min-block-size: 2rem; inline-size: 2rem; display: inline-grid; place-items: center;
   border-radius: 50%; }
 button.danger { color: var(--_bad); }
-button:disabled, input:disabled { opacity: .55; cursor: default; }
+button:disabled, button[aria-disabled=true], input:disabled { opacity: .55; cursor: default; }
 input[type=checkbox], input[type=radio] { accent-color: var(--_accent); inline-size: 1.15rem; block-size: 1.15rem;
   margin: 0; flex: none; padding: 0; }
 input[readonly] { background: none; border-color: var(--_line); }

@@ -28,7 +28,10 @@ class Preview extends PanelPart {
   private readonly id_ = freshId()
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('entries')) this.plans = plansOf(this.entries, this.servers)
+    if (changed.has('entries')) {
+      this.panel.settle()
+      this.plans = plansOf(this.entries, this.servers)
+    }
     if (this.entries.some((e) => e.stdio)) void this.panel.run(() => import('./gateway.ts'))
   }
 
@@ -53,9 +56,8 @@ class Preview extends PanelPart {
               e: Event,
             ) => (this.ofProject = (e.target as HTMLInputElement).checked)}> ${this.t('scope_project')}</label>`
             : nothing
-        }<button type="button" class="primary" ?disabled=${this.busy || !able.length} @click=${() => this.add(able)}>${
-          this.t('add_servers', { n: Math.max(1, able.length) })
-        }</button></footer>`
+        }<button type="button" class="primary" aria-disabled=${!!this.busy} ?disabled=${!able.length} @click=${() =>
+          this.add(able)}>${this.t('add_servers', { n: Math.max(1, able.length) })}</button></footer>`
         : nothing
     }`
   }
@@ -194,6 +196,7 @@ class Preview extends PanelPart {
   }
 
   private async add(plans: Plan[]): Promise<void> {
+    if (this.busy) return
     this.busy = true
     const names = await this.panel.run(() =>
       carryOut(this.panel.registry, plans, this.ofProject ? { scope: 'project' } : {})

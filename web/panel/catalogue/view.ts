@@ -89,7 +89,9 @@ class CatalogueDialog extends PanelDialog {
     }</ul>
       ${
       this.listings.length && !this.done && !this.fault
-        ? html`<button type="button" ?disabled=${this.loading} @click=${() => this.more()}>${this.t('more')}</button>`
+        ? html`<button type="button" aria-disabled=${this.loading} @click=${() => {
+          if (!this.loading) void this.more()
+        }}>${this.t('more')}</button>`
         : nothing
     }
     </div>`

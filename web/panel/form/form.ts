@@ -235,7 +235,7 @@ export function join(base: Obj, over: Obj): Obj {
   const both: Obj = { ...base, ...over }
   const properties = [get(base, 'properties'), get(over, 'properties')].filter(isObject)
   const required = [get(base, 'required'), get(over, 'required')].filter(Array.isArray).flat()
-  if (properties.length) both.properties = Object.assign({}, ...properties)
+  if (properties.length) both.properties = { ...properties[0], ...properties[1] }
   if (required.length) both.required = required
   return both
 }

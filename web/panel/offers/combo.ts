@@ -75,6 +75,7 @@ class Combo extends Part<RegistryContext> {
 
   private readonly press = (e: KeyboardEvent): void => {
     const { values, at } = this
+    if (e.isComposing) return
     if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
     if (!values.length) return
     if (e.key === 'ArrowDown') this.at = (at + 1) % values.length

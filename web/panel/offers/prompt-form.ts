@@ -52,7 +52,8 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
       ${flagList(this.panel.words, this.flags)}
       ${p.description ? html`<p class="description"><bdi>${clean(p.description, 4000)}</bdi></p>` : nothing}
       ${sorted.map((argument) => this.field(argument))}
-      <p class="row"><button class="primary" ?disabled=${this.making}>${this.submitWord}</button>${this.actions()}</p>
+      <p class="row"><button class="primary" aria-disabled=${!!this
+      .making}>${this.submitWord}</button>${this.actions()}</p>
       <div role="status">${this.making ? this.panel.words('loading') : nothing}</div>
       ${
       this.fault
@@ -88,6 +89,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
 
   private readonly send = (e: Event): void => {
     e.preventDefault()
+    if (this.making) return
     this.checked = true
     if (this.prompt.arguments.some((a) => a.required && !this.typedFor(a.name))) {
       void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())

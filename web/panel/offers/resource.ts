@@ -62,7 +62,7 @@ class ResourceDialog extends PanelDialog {
         <p class="dim"><bdi class="mono" dir="ltr">${clean(uri, 500)}</bdi></p>`
         : nothing
     }
-      <p class="row"><button class=${template ? 'primary' : ''} ?disabled=${this.reading}>${
+      <p class="row"><button class=${template ? 'primary' : ''} aria-disabled=${!!this.reading}>${
       this.t(template ? 'read' : 'read_again')
     }</button>
         ${
@@ -112,7 +112,7 @@ class ResourceDialog extends PanelDialog {
 
   private readonly send = (e: Event): void => {
     e.preventDefault()
-    void this.read()
+    if (!this.reading) void this.read()
   }
 
   private async read(): Promise<void> {

@@ -12,7 +12,7 @@ const lookEvery = 3000
 /** A task as it is shown, with what is known of its wait. */
 interface Row {
   readonly task: TaskHandle
-  readonly waits?: AbortController
+  readonly waits?: AbortController | undefined
   readonly said?: string | undefined
   readonly result?: ToolResult
   readonly fault?: { message: string; hint?: string | undefined }
@@ -109,6 +109,7 @@ class TaskView extends PanelPart {
       this.change(task, { result })
     } catch (e) {
       if (!waits.signal.aborted) this.change(task, { fault: e as RegistryError })
+      else if (this.rows?.get(keyOf(task))?.waits === waits) this.change(task, { waits: undefined })
     }
   }
 

@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
 import { DialogPart, firstClick } from '../../ui/dialog.ts'
-import { toJSON, type Field, type ObjectField, type State } from '../form/field.ts'
+import { toJSON, type Field, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import { membersView, wrongField } from '../tool/fields.ts'
+import { fieldView, membersView, saysUnfinished, wrongField } from '../tool/fields.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
@@ -16,10 +16,10 @@ import { originView } from './origin.ts'
 const secret =
   /pass(?:word|phrase|code|wor)|secret|api[-_ ]?key|(?:access|auth|refresh)[-_ ]?token|\bpin\b|\bcv[vc]\b|private[-_ ]?key|card[-_ ]?number|credential/i
 
-const asksForSecrets = ({ fields }: ObjectField) =>
-  fields.some(({ name, field }) => secret.test(name) || secret.test(field.title ?? ''))
-
-const empty: ObjectField = { kind: 'object', required: true, nullable: false, fields: [] }
+const asksForSecrets = (form: Field, schema: unknown): boolean =>
+  form.kind === 'object'
+    ? form.fields.some(({ name, field }) => secret.test(name) || secret.test(field.title ?? ''))
+    : secret.test(JSON.stringify(schema))
 
 /** Puts a server's question to the person, by a form. The values are shown before they are sent. */
 class FormQuestion extends DialogPart<WordsContext> {
@@ -31,15 +31,18 @@ class FormQuestion extends DialogPart<WordsContext> {
   /** Problems are shown after the first attempt to send. */
   declare private checked: boolean
   declare private reviewed: boolean
-  private form: ObjectField = empty
+  private form!: Field
   private said: ElicitationAnswer = { action: 'cancel' }
   private readonly ids = new Map<string, string>()
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('request')) return
-    const form: Field = formOf(this.request.requestedSchema ?? {})
-    this.form = form.kind === 'object' ? form : empty
-    this.state = initial(this.form)
+    this.form = formOf({ type: 'object', ...this.request.requestedSchema })
+    this.state = this.form.kind === 'json' ? '{}' : initial(this.form)
+  }
+
+  private get isEmpty(): boolean {
+    return this.form.kind === 'object' && !this.form.fields.length
   }
 
   protected heading(): string {
@@ -48,8 +51,10 @@ class FormQuestion extends DialogPart<WordsContext> {
 
   protected body(): TemplateResult {
     const { request: r, form, state } = this
-    const refused = asksForSecrets(form)
+    const refused = asksForSecrets(form, r.requestedSchema)
     const found = this.checked ? problems(form, state) : []
+    const shared = { panel: this.panel, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) }
+    const put = (state: State) => (this.state = state)
     return html`<form class="content" novalidate @submit=${this.send}>
       ${originView(this.panel, r)}
       <p class="description"><bdi>${clean(r.message, 8000)}</bdi></p>
@@ -60,13 +65,9 @@ class FormQuestion extends DialogPart<WordsContext> {
         ? html`<portolan-json .panel=${this.panel} .label=${
           this.t('question_sends', { server: line(r.server, 80) })
         } .value=${this.content} .levels=${3}></portolan-json>`
-        : membersView(
-          { panel: this.panel, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) },
-          form,
-          state,
-          '',
-          (state) => (this.state = state),
-        )
+        : form.kind === 'object'
+        ? membersView(shared, form, state, '', put)
+        : fieldView(shared, form, state, '', this.t('arguments'), put)
     }
       ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
       <footer @click=${firstClick}><button type="button" @click=${() => this.answer({ action: 'decline' })}>${
@@ -82,7 +83,7 @@ class FormQuestion extends DialogPart<WordsContext> {
       refused
         ? nothing
         : html`<button class="primary">${
-          this.t(this.reviewed || !form.fields.length ? 'question_send' : 'question_check')
+          this.t(this.reviewed || this.isEmpty ? 'question_send' : 'question_check')
         }</button>`
     }</footer>
     </form>`
@@ -105,7 +106,8 @@ class FormQuestion extends DialogPart<WordsContext> {
       void this.updateComplete.then(() => this.querySelector<HTMLElement>(wrongField)?.focus())
       return
     }
-    if (!this.reviewed && this.form.fields.length) this.reviewed = true
+    if (saysUnfinished(this)) return
+    if (!this.reviewed && !this.isEmpty) this.reviewed = true
     else this.answer({ action: 'accept', content: this.content })
   }
 

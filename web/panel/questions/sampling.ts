@@ -72,7 +72,9 @@ class SamplingQuestion extends DialogPart<WordsContext> {
         ? html`<button type="button" @click=${() => (this.answer = undefined)}>${this.t('back')}</button>`
         : nothing
     }
-        <button class="primary" ?disabled=${this.asking}>${this.t(answer ? 'question_send' : 'sample_ask')}</button>
+        <button class="primary" aria-disabled=${!!this.asking}>${
+      this.t(answer ? 'question_send' : 'sample_ask')
+    }</button>
       </footer>
     </form>`
   }
@@ -108,6 +110,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
   /** Asks the model, or gives the server the answer. */
   private readonly forth = async (e: Event): Promise<void> => {
     e.preventDefault()
+    if (this.asking) return
     if (this.answer) {
       this.said = this.answer
       return this.close()

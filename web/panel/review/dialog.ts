@@ -22,6 +22,12 @@ class Review extends PanelDialog {
   declare held: readonly HeldTool[]
   declare private busy: boolean
   protected override wide = true
+  /** Near what was removed there are buttons that approve more. */
+  protected override readonly leavesFocus = true
+
+  protected override updated(): void {
+    if (document.activeElement === document.body) this.querySelector('h2')!.focus()
+  }
 
   protected heading(): TemplateResult {
     return html`${this.t('review_title')} <bdi>${clean(this.server, 80)}</bdi>`
@@ -39,7 +45,7 @@ class Review extends PanelDialog {
     }</button>
         ${
       held.length > 1
-        ? html`<button type="button" class="primary" ?disabled=${this.busy} @click=${() => this.approve()}>${
+        ? html`<button type="button" class="primary" aria-disabled=${!!this.busy} @click=${() => this.approve()}>${
           this.t('approve_all', { n: held.length })
         }</button>`
         : nothing
@@ -55,7 +61,8 @@ class Review extends PanelDialog {
       <div class="diff" tabindex="0" role="group" aria-label=${this.t('instructions')} dir="auto">${
       wordDiff(before, now).map(stretch)
     }</div>
-      <div class="row"><button type="button" class="primary" ?disabled=${this.busy} aria-describedby=${id} @click=${() =>
+      <div class="row"><button type="button" class="primary" aria-disabled=${!!this
+      .busy} aria-describedby=${id} @click=${() =>
       this.change(() => this.panel.registry.approveInstructions(this.server))}>${this.t('approve')}</button></div>
     </section>`
   }
@@ -88,12 +95,10 @@ class Review extends PanelDialog {
         this.t('parameters')
       } .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`
     }
-      <div class="row"><button type="button" class=${
-      this.held.length > 1 ? 'small' : 'primary'
-    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button>
-        <button type="button" class=${
-      this.held.length > 1 ? 'small' : ''
-    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.keepOff(t)}>${this.t('keep_off')}</button></div>
+      <div class="row"><button type="button" class=${this.held.length > 1 ? 'small' : 'primary'} aria-disabled=${!!this
+      .busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button>
+        <button type="button" class=${this.held.length > 1 ? 'small' : ''} aria-disabled=${!!this
+      .busy} aria-describedby=${id} @click=${() => this.keepOff(t)}>${this.t('keep_off')}</button></div>
     </section>`
   }
 
@@ -125,6 +130,7 @@ class Review extends PanelDialog {
   }
 
   private async change(work: () => Promise<void>): Promise<void> {
+    if (this.busy) return
     this.busy = true
     await this.panel.run(work)
     this.busy = false

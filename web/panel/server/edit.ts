@@ -9,6 +9,7 @@ import { renameFree } from '../../config/address.ts'
 import { usable } from '../../config/headers.ts'
 import { lint } from '../../config/lint.ts'
 import { nameNote } from '../add/name-note.ts'
+import { saysUnfinished } from '../tool/fields.ts'
 import type { Key } from '../translations.ts'
 import { isKept } from './keeping.ts'
 import { authFields, authOf, keepField, openly, radios, trustFields, trustOf } from './fields.ts'
@@ -162,6 +163,7 @@ class Edit extends PanelDialog {
       await this.updateComplete
       return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     }
+    if (saysUnfinished(this)) return
     const { registry } = this.panel
     const { server, copy, health } = this
     const name = this.name.trim()

@@ -19,6 +19,14 @@ type Put = (state: State) => void
 /** Finds what is wrong: a field, or what is said of a group. */
 export const wrongField = '[aria-invalid=true], fieldset > .hint.bad'
 
+/** Has the browser say what is half typed, as a date without its year. To the form it is empty. */
+export function saysUnfinished(form: HTMLElement): boolean {
+  const unfinished = [...form.querySelectorAll('input')].find((input) => input.validity.badInput)
+  unfinished?.closest('details')?.setAttribute('open', '')
+  unfinished?.reportValidity()
+  return !!unfinished
+}
+
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
   form: Form,
@@ -31,7 +39,9 @@ export function fieldView(
   const { words: t } = form.panel
   const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
-  const problem = form.problems.get(path)
+  const given = state !== undefined && state !== null
+  // What is wrong with the chosen variant is said there.
+  const problem = field.kind === 'union' && given ? undefined : form.problems.get(path)
   const about = html`${
     field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing
   }
@@ -42,7 +52,6 @@ export function fieldView(
       }</p>`
       : nothing
   }`
-  const given = state !== undefined && state !== null
   // Whether an optional group is present is a choice of its own.
   if (field.kind === 'object' || field.kind === 'array' || field.kind === 'union') {
     return html`<fieldset class="part"><legend><bdi>${label}</bdi>${
@@ -87,6 +96,8 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
   if (field.kind !== 'union') return []
   const { option, state: inner } = state as Chosen
   const id = `${form.idOf(path)}-variant`
+  // A variant has the path of its union, and other ids.
+  const within = { ...form, idOf: (path: string) => form.idOf(`${option} ${path}`) }
   return html`<div class="field"><label for=${id}>${t('variant')}</label>
       <select id=${id} @change=${(e: Event) => {
     const option = Number(valueOf(e))
@@ -96,7 +107,7 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
     field.options.map((o, i) => html`<option value=${i} .selected=${i === option}>${line(o.label, 80)}</option>`)
   }</select></div>
     ${
-    fieldView(form, field.options[option]!.field, inner, path, field.options[option]!.label, (s) =>
+    fieldView(within, field.options[option]!.field, inner, path, field.options[option]!.label, (s) =>
       put({ option, state: s }))
   }`
 }

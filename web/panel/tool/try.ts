@@ -9,7 +9,7 @@ import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { fromJSON, initial } from '../form/state.ts'
 import { clean } from '../../ui/text.ts'
-import { membersView, wrongField } from './fields.ts'
+import { membersView, saysUnfinished, wrongField } from './fields.ts'
 import { resultView } from './result.ts'
 
 interface Draft {
@@ -175,6 +175,7 @@ class Try extends PanelPart {
       await this.updateComplete
       return this.querySelector<HTMLElement>(wrongField)?.focus()
     }
+    if (saysUnfinished(this)) return
     const running = this.running = new AbortController()
     try {
       this.result = await this.panel.registry.call(this.tool.name, this.arguments, {

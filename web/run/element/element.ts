@@ -119,7 +119,8 @@ export class PortolanRun extends Shell implements types.PortolanRun {
 
   private limit(id: string, label: string, min: number, max: number, n: number, set: (n: number) => void) {
     return html`<div class="field"><label for=${id}>${label}</label>
-      <input id=${id} type="number" inputmode="numeric" min=${min} max=${max} required .value=${String(n)} @input=${(
+      <input id=${id} type="number" inputmode="numeric" min=${min} max=${max} required .value=${String(n)}
+        @invalid=${(e: Event) => ((e.target as Element).closest('details')!.open = true)} @input=${(
       e: Event,
     ) => {
       const input = e.target as HTMLInputElement
