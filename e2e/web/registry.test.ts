@@ -99,6 +99,7 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.call('demo__nope', {}), fails('unknown_tool', /getTools/))
     await assert.rejects(r.call('demo__echo', 'not json'), fails('invalid_arguments'))
     await assert.rejects(r.call('demo__echo', '[1]'), fails('invalid_arguments'))
+    await assert.rejects(r.call('demo__echo', '{"text":"seen","text":"sent"}'), fails('invalid_arguments'))
     const unknown = (name: string, method: string) => fails('invalid_option', new RegExp(`"${name}" of ${method}`))
     const extra = { abortSignal: new AbortController().signal } as never
     await assert.rejects(r.call('demo__echo', {}, extra), unknown('abortSignal', 'call'))
