@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
 import type {
   PortLike,
@@ -305,6 +306,21 @@ test('closing waits until a slow storage has everything', async () => {
   const second = await createRegistry({ storage: slow })
   assert.deepEqual(Object.keys(second.getSnapshot().servers), ['late', 'later'])
   await second.close()
+})
+
+test('two registries on one slow storage keep the servers of both', async () => {
+  const kept = new Map<string, string>()
+  const storage = {
+    get: async (key: string) => (await setImmediate(), kept.get(key)),
+    set: async (key: string, value: string) => (await setImmediate(), void kept.set(key, value)),
+    remove: async (key: string) => void kept.delete(key),
+  }
+  const registries = await Promise.all([1, 2, 3].map(() => createRegistry({ storage })))
+  const config = { url: 'https://a.example/mcp', enabled: false }
+  await Promise.all(registries.flatMap((r, i) => [r.addServer(`a${i}`, config), r.addServer(`b${i}`, config)]))
+  await Promise.all(registries.map((r) => r.close()))
+  const { servers } = JSON.parse(kept.get('portolan.servers')!) as { servers: object }
+  assert.deepEqual(Object.keys(servers).sort(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2'])
 })
 
 test('a Storage of the platform will do as storage', async () => {
