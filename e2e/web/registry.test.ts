@@ -100,6 +100,8 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.call('demo__nope', {}), fails('unknown_tool', /getTools/))
     await assert.rejects(r.call('demo__echo', 'not json'), fails('invalid_arguments'))
     await assert.rejects(r.call('demo__echo', '[1]'), fails('invalid_arguments'))
+    assert.throws(() => r.toolsFor('ai-sdk', null as never), fails('invalid_option'))
+    assert.equal(await r.dispatch('demo__echo', { toJSON: () => undefined }), await r.dispatch('demo__echo', {}))
     await assert.rejects(r.call('demo__echo', '{"text":"seen","text":"sent"}'), fails('invalid_arguments'))
     const unknown = (name: string, method: string) => fails('invalid_option', new RegExp(`"${name}" of ${method}`))
     const extra = { abortSignal: new AbortController().signal } as never
@@ -540,6 +542,16 @@ test('the same registry at the other end of a port', () =>
     await far.close()
     stop()
     port1.close()
+  }))
+
+test('an app that empties the list of a snapshot takes no tools from models', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await r.discover()
+    r.getSnapshot().tools.length = 0
+    assert.ok(r.has('demo__echo'))
+    assert.ok(r.getTools().some((tool) => tool.function.name === 'demo__echo'))
+    assert.ok(r.view().tools.some((tool) => tool.name === 'demo__echo'))
+    assert.equal(await r.dispatch('demo__echo', { text: 'here' }), 'here')
   }))
 
 test('W11, W15: snapshots are stable, and listeners hear of each change', () =>
