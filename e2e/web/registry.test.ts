@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
+import { Host } from '../../dist/npm/worker.js'
 import type {
+  Channel,
   PortLike,
   Registry,
   ElicitationAnswer,
@@ -503,6 +505,31 @@ test('two registries in one realm know nothing of each other, and leave no globa
       }),
   )
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).sort(), before)
+})
+
+test('a start that is aborted late ends its host at once, which has to know the page', async () => {
+  const ends = new AbortController(), posted: string[] = []
+  class Aborted {
+    static async load(...how: Parameters<typeof Host.load>) {
+      const host = await Host.load(...how) as { open(): Channel }
+      const open = host.open.bind(host)
+      host.open = () => {
+        const channel = open(), { post } = channel
+        channel.post = (m) => {
+          posted.push((m as { method: string }).method)
+          post(m)
+        }
+        return channel
+      }
+      ends.abort()
+      return host
+    }
+  }
+  await assert.rejects(
+    createRegistry({ host: Aborted, signal: ends.signal, servers: { demo: { url: 'builtin:demo' } } }),
+    fails('aborted'),
+  )
+  assert.deepEqual(posted, ['attach', 'close'])
 })
 
 test('a closed registry says so', async () => {
