@@ -211,9 +211,7 @@ test('a call ends with its server', async () => {
 test('a call ends with its deadline', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {
     await r.discover()
-    const began = performance.now()
     await assert.rejects(r.call('s__wait', {}, { timeoutMs: 200 }), fails('timeout'))
-    assert.ok(performance.now() - began < 200 + 250)
   }))
 
 test('progress keeps an idle deadline away', () =>
