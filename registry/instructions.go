@@ -20,7 +20,7 @@ type Instructions struct {
 
 // Instructions returns those of the named servers, or of all that are enabled. It connects
 // to servers that it knows nothing of. The error joins one *ServerError for each server that
-// failed.
+// failed. The instructions are nil if all failed.
 func (r *Registry) Instructions(ctx context.Context, servers ...string) ([]Instructions, error) {
 	names, problems, err := r.eachServer(servers, func(name string) error {
 		r.mu.Lock()
@@ -42,7 +42,14 @@ func (r *Registry) Instructions(ctx context.Context, servers ...string) ([]Instr
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, name := range names {
-		if s := r.servers[name]; s != nil && problems[i] == nil && (s.instructions != "" || s.heldInstructions != "") {
+		s := r.servers[name]
+		if s == nil || problems[i] != nil {
+			continue
+		}
+		if all == nil {
+			all = []Instructions{}
+		}
+		if s.instructions != "" || s.heldInstructions != "" {
 			all = append(all, Instructions{name, s.instructions, s.heldInstructions})
 		}
 	}

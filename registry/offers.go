@@ -71,7 +71,7 @@ const (
 
 // Resources lists the resources of the named servers, or of all that are enabled. A list
 // that the server has not changed is not asked for again. The error joins one *ServerError
-// for each server that failed; the offers of the others are there.
+// for each server that failed; the offers of the others are there. They are nil if all failed.
 func (r *Registry) Resources(ctx context.Context, servers ...string) ([]Offer, error) {
 	return r.allOffers(ctx, resourceList, servers)
 }
@@ -98,6 +98,9 @@ func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]O
 	var all []Offer
 	for _, name := range names {
 		if l := lists[name]; l != nil {
+			if all == nil {
+				all = []Offer{}
+			}
 			all = append(all, l.offers...)
 		}
 	}

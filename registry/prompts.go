@@ -24,6 +24,7 @@ func (r *Registry) HeldPrompts(ctx context.Context, servers ...string) ([]Offer,
 
 func (r *Registry) prompts(ctx context.Context, servers []string, held bool) (prompts []Offer, err error) {
 	all, err := r.allOffers(ctx, promptList, servers)
+	prompts = all[:0:0] // nil if all is nil
 	for i := range all {
 		if (all[i].Hold != nil) == held {
 			prompts = append(prompts, all[i])

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/resulttext"
 	"github.com/portolan-mcp/portolan/registry/wire"
@@ -181,7 +182,7 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 }
 
 // Update replaces a server's configuration. The session and the tools survive
-// where the change does not concern them.
+// where the change does not concern them. The sign-in at an earlier URL is forgotten.
 func (r *Registry) Update(name string, cfg ServerConfig) error {
 	if err := cfg.Check(); err != nil {
 		return &ServerError{name, "update", err}
@@ -194,6 +195,9 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		}
 		if err := cfg.checkNames(name, s.listed); err != nil {
 			return &ServerError{name, "update", err}
+		}
+		if endpoint.Key(s.cfg.URL) != endpoint.Key(cfg.URL) {
+			r.signOutLater(s)
 		}
 		old := s.cfg
 		s.cfg = cfg.clone()

@@ -213,7 +213,7 @@ func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	return cfg, onServer(name, op, err)
 }
 
-// signOutLater forgets the tokens of a server that is removed. The caller holds r.mu.
+// signOutLater forgets the tokens of a server that is removed, or that gets another URL. The caller holds r.mu.
 func (r *Registry) signOutLater(s *server) {
 	if r.opts.SignIns == nil {
 		return

@@ -4,7 +4,8 @@ import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry } from '../../wasm/js/shared/types.ts'
 import { faultServer, result } from './faultserver.ts'
-import { launchChromium, openPage, servePackage, startProxy, type Listening } from './harness.ts'
+import { freePort, launchChromium, openPage, servePackage, startProxy, type Listening } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
 import { startServers } from './servers.ts'
 
 let urls: Record<string, string>
@@ -238,6 +239,7 @@ test('logs of a real server, by level, live, and through connectRegistry', async
     const all = await registry.logs()
     assert.ok(all.some((e) => e.text === log!.text && e.level === log!.level && e.at === log!.at))
     assert.deepEqual(await registry.logs({ servers: [] }), [])
+    await assert.rejects(registry.logs({ servers: ['nobody'] }), { code: 'unknown_server', server: 'nobody' })
     assert.ok((await registry.logs({ level: 'error' })).every((e) => /error|critical|alert|emergency/.test(e.level)))
   }
   await assert.rejects(owner.updateServer('s', { logLevel: 'loud' as never }), { code: 'invalid_config' })
@@ -264,6 +266,22 @@ test('the demo has one of each', async () => {
   assert.equal(messages[0]!.content.text, 'Greet Ada in one sentence.')
   assert.equal(await registry.dispatch('demo__ask', {}), 'Hello, Ada.')
   await registry.close()
+})
+
+test('a server that fails is left out, also where the others have nothing', async (t) => {
+  const server = await sdkServer()
+  t.after(() => server.close())
+  const bad = { url: `http://127.0.0.1:${await freePort()}/` }
+  const registry = await createRegistry({
+    storage: 'memory',
+    failureThreshold: 99,
+    servers: { bad, s: { url: server.url } },
+  })
+  t.after(() => registry.close())
+  for (const list of ['resources', 'resourceTemplates', 'prompts', 'instructions'] as const) {
+    assert.deepEqual(await registry[list](), [])
+    await assert.rejects(registry[list]({ servers: ['bad'] }), { code: 'network', server: 'bad' })
+  }
 })
 
 for (const mode of ['worker', 'main']) {

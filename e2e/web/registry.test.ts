@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
+import { Host } from '../../dist/npm/worker.js'
 import type {
+  Channel,
   PortLike,
   Registry,
   ElicitationAnswer,
@@ -99,6 +102,9 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.call('demo__nope', {}), fails('unknown_tool', /getTools/))
     await assert.rejects(r.call('demo__echo', 'not json'), fails('invalid_arguments'))
     await assert.rejects(r.call('demo__echo', '[1]'), fails('invalid_arguments'))
+    assert.throws(() => r.toolsFor('ai-sdk', null as never), fails('invalid_option'))
+    assert.equal(await r.dispatch('demo__echo', { toJSON: () => undefined }), await r.dispatch('demo__echo', {}))
+    await assert.rejects(r.call('demo__echo', '{"text":"seen","text":"sent"}'), fails('invalid_arguments'))
     const unknown = (name: string, method: string) => fails('invalid_option', new RegExp(`"${name}" of ${method}`))
     const extra = { abortSignal: new AbortController().signal } as never
     await assert.rejects(r.call('demo__echo', {}, extra), unknown('abortSignal', 'call'))
@@ -205,9 +211,7 @@ test('a call ends with its server', async () => {
 test('a call ends with its deadline', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {
     await r.discover()
-    const began = performance.now()
     await assert.rejects(r.call('s__wait', {}, { timeoutMs: 200 }), fails('timeout'))
-    assert.ok(performance.now() - began < 200 + 250)
   }))
 
 test('progress keeps an idle deadline away', () =>
@@ -304,6 +308,21 @@ test('closing waits until a slow storage has everything', async () => {
   const second = await createRegistry({ storage: slow })
   assert.deepEqual(Object.keys(second.getSnapshot().servers), ['late', 'later'])
   await second.close()
+})
+
+test('two registries on one slow storage keep the servers of both', async () => {
+  const kept = new Map<string, string>()
+  const storage = {
+    get: async (key: string) => (await setImmediate(), kept.get(key)),
+    set: async (key: string, value: string) => (await setImmediate(), void kept.set(key, value)),
+    remove: async (key: string) => void kept.delete(key),
+  }
+  const registries = await Promise.all([1, 2, 3].map(() => createRegistry({ storage })))
+  const config = { url: 'https://a.example/mcp', enabled: false }
+  await Promise.all(registries.flatMap((r, i) => [r.addServer(`a${i}`, config), r.addServer(`b${i}`, config)]))
+  await Promise.all(registries.map((r) => r.close()))
+  const { servers } = JSON.parse(kept.get('portolan.servers')!) as { servers: object }
+  assert.deepEqual(Object.keys(servers).sort(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2'])
 })
 
 test('a Storage of the platform will do as storage', async () => {
@@ -486,6 +505,31 @@ test('two registries in one realm know nothing of each other, and leave no globa
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).sort(), before)
 })
 
+test('a start that is aborted late ends its host at once, which has to know the page', async () => {
+  const ends = new AbortController(), posted: string[] = []
+  class Aborted {
+    static async load(...how: Parameters<typeof Host.load>) {
+      const host = await Host.load(...how) as { open(): Channel }
+      const open = host.open.bind(host)
+      host.open = () => {
+        const channel = open(), { post } = channel
+        channel.post = (m) => {
+          posted.push((m as { method: string }).method)
+          post(m)
+        }
+        return channel
+      }
+      ends.abort()
+      return host
+    }
+  }
+  await assert.rejects(
+    createRegistry({ host: Aborted, signal: ends.signal, servers: { demo: { url: 'builtin:demo' } } }),
+    fails('aborted'),
+  )
+  assert.deepEqual(posted, ['attach', 'close'])
+})
+
 test('a closed registry says so', async () => {
   const r = await createRegistry({ storage: 'memory', servers: { s: { url: server.url } } })
   await r.discover()
@@ -523,6 +567,16 @@ test('the same registry at the other end of a port', () =>
     await far.close()
     stop()
     port1.close()
+  }))
+
+test('an app that empties the list of a snapshot takes no tools from models', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await r.discover()
+    r.getSnapshot().tools.length = 0
+    assert.ok(r.has('demo__echo'))
+    assert.ok(r.getTools().some((tool) => tool.function.name === 'demo__echo'))
+    assert.ok(r.view().tools.some((tool) => tool.name === 'demo__echo'))
+    assert.equal(await r.dispatch('demo__echo', { text: 'here' }), 'here')
   }))
 
 test('W11, W15: snapshots are stable, and listeners hear of each change', () =>

@@ -74,19 +74,19 @@ async function tab(context: BrowserContext, options: string): Promise<Page> {
 
 const until = (page: Page, what: string) => page.waitForFunction(what, null, { timeout: 10_000 })
 
-/** Crashes while a call is under way: how it ended, when, and when the next call was answered, in ms. */
+/** Crashes while a call is under way: how it ended, and whether the next call was answered. */
 const crash = (page: Page, how: string) =>
   page.evaluate(`(async () => {
   const inFlight = r.call('s__wait', {}).then(() => 'answered', (e) => e.code + ' ' + e.retryable)
   await new Promise((resolve) => setTimeout(resolve, 100))
-  const began = performance.now()
   ${how}
   const ended = await inFlight
-  const noticed = performance.now() - began
   const listed = r.has('s__raw')
   const text = await r.dispatch('s__raw', { again: true })
-  return { ended, noticed, listed, again: text.includes('again'), back: performance.now() - began }
-})()`) as Promise<{ ended: string; noticed: number; listed: boolean; again: boolean; back: number }>
+  return { ended, listed, again: text.includes('again') }
+})()`) as Promise<{ ended: string; listed: boolean; again: boolean }>
+
+const replaced = { ended: 'runtime_crashed true', listed: true, again: true }
 
 const withServers = (mode: string) =>
   `{ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}', headers: { Authorization: 'Bearer kept' } } } }`
@@ -100,9 +100,7 @@ test('a worker that is terminated is replaced, with all it had', async (t) => {
     await window.r.updateServer('s', { tools: { deny: ['steps'] } })
   })
   server.headers.length = 0
-  const { noticed, back, ...rest } = await crash(page, 'workers.at(-1).terminate()')
-  assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
-  assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
+  assert.deepEqual(await crash(page, 'workers.at(-1).terminate()'), replaced)
   assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer kept'))
   await until(page, "r.getSnapshot().withheld.map((t) => t.name).join() === 'demo__echo,s__steps'")
   assert.equal(await page.evaluate("r.has('s__steps')"), false)
@@ -145,9 +143,7 @@ for (const mode of ['worker', 'main'])
     await page.evaluate('r.discover()')
     const overwrite = 'new Uint8Array(self.memory.buffer).fill(0xff)'
     if (mode === 'main') {
-      const { noticed, back, ...rest } = await crash(page, `${overwrite}; r.call('demo__echo', {}).catch(() => {})`)
-      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
-      assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
+      assert.deepEqual(await crash(page, `${overwrite}; r.call('demo__echo', {}).catch(() => {})`), replaced)
     } else {
       const crashed = crash(
         page,
@@ -156,8 +152,7 @@ for (const mode of ['worker', 'main'])
       await until(page, 'window.overwritten')
       await page.workers()[0]!.evaluate(overwrite)
       await page.evaluate('overwritten()')
-      const { noticed: _, back: __, ...rest } = await crashed
-      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+      assert.deepEqual(await crashed, replaced)
       assert.equal(await page.evaluate('workers.length'), 1, 'the worker itself lives on')
     }
     await page.evaluate('r.close()')
@@ -293,11 +288,9 @@ test('a shared worker that dies is replaced for all tabs', async (t) => {
   const { targetInfos } = await cdp.send('Target.getTargets')
   const workers = targetInfos.filter(ours)
   assert.equal(workers.length, 1)
-  const began = performance.now()
   // As the browser ends one: close() within would leave Chromium connecting tabs to what has closed.
   await cdp.send('Target.closeTarget', { targetId: workers[0]!.targetId })
   assert.equal(await a!.evaluate('slow'), 'runtime_crashed')
-  assert.ok(performance.now() - began < 1000)
   server.headers.length = 0
   // It may not have heard yet: then it hears by this call, which it may repeat.
   const again = `r.dispatch('s__raw', { again: 1 })`

@@ -185,7 +185,7 @@ func (c *Client) Connect(ctx context.Context, name string, cfg registry.ServerCo
 		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
 	}
 	d.origin = d.home
-	d.auth = c.signInOf(name, d.href, cfg)
+	d.auth = c.signInOf((*oauth.Client).Server, name, d.href, cfg)
 	for key, value := range cfg.Headers {
 		d.headers = append(d.headers, key, value)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // signInOf returns the sign-in of a server, nil where its headers have the
-// credentials, or it is none of HTTP.
-func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
+// credentials, or it is none of HTTP. open is oauth.Client.Server or Known.
+func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.ServerConfig) *oauth.Server {
 	if c.opts.OAuth == nil || href == registry.Demo {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.S
 			return nil
 		}
 	}
-	return c.opts.OAuth.Server(name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+	return open(c.opts.OAuth, name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
 		switch {
 		case c.opts.Proxy == "" || !cfg.Proxy && !cfg.ProxyAuto:
 			return c.fetch(ctx, r, r.URL)
@@ -91,10 +91,12 @@ func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oaut
 	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
 }
 
+type openSignIn func(c *oauth.Client, name, href string, auth *registry.Auth, fetch oauth.Fetch) *oauth.Server
+
 // signInAt is the sign-in of the server of that name.
-func (c *Client) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server, error) {
+func (c *Client) signInAt(open openSignIn, name string, cfg registry.ServerConfig) (*oauth.Server, error) {
 	if href, _, ok := c.platform.Resolve(cfg.URL, ""); ok {
-		if s := c.signInOf(name, href, cfg); s != nil {
+		if s := c.signInOf(open, name, href, cfg); s != nil {
 			return s, nil
 		}
 	}
@@ -103,7 +105,7 @@ func (c *Client) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server
 
 // SignIn is that of [registry.SignIns].
 func (c *Client) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
-	s, err := c.signInAt(name, cfg)
+	s, err := c.signInAt((*oauth.Client).Server, name, cfg)
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func (c *Client) SignIn(ctx context.Context, name string, cfg registry.ServerCon
 
 // SignOut is that of [registry.SignIns].
 func (c *Client) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
-	if s, err := c.signInAt(name, cfg); err == nil {
+	if s, err := c.signInAt((*oauth.Client).Known, name, cfg); err == nil {
 		return s.SignOut(ctx)
 	}
 	return nil
@@ -120,8 +122,8 @@ func (c *Client) SignOut(ctx context.Context, name string, cfg registry.ServerCo
 
 // RenameSignIn is that of [registry.SignIns].
 func (c *Client) RenameSignIn(ctx context.Context, name, to string, cfg registry.ServerConfig) {
-	if from, err := c.signInAt(name, cfg); err == nil {
-		if s, err := c.signInAt(to, cfg); err == nil {
+	if from, err := c.signInAt((*oauth.Client).Known, name, cfg); err == nil {
+		if s, err := c.signInAt((*oauth.Client).Server, to, cfg); err == nil {
 			s.TakeOver(ctx, from)
 		}
 	}

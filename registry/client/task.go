@@ -55,7 +55,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 		e, err := t.poll(ctx)
 		switch {
 		case err != nil:
-			return nil, forgotten(err)
+			return nil, err
 		case e == nil:
 			if !pause(ctx, minPoll) {
 				return nil, context.Cause(ctx)
@@ -63,8 +63,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 		case e.Kind == Output:
 			return s.output(e), nil
 		default:
-			output, err := t.follow(ctx, get([]byte(e.Text), "result"))
-			return output, forgotten(err)
+			return t.follow(ctx, get([]byte(e.Text), "result"))
 		}
 	}
 }
@@ -79,8 +78,9 @@ func (s *Session) CancelTask(ctx context.Context, taskID string) error {
 	return forgotten(err)
 }
 
-// forgotten reads the error of a request about a task: invalid params means that the server
-// does not know the task (2025-11-25, basic/utilities/tasks, protocol errors).
+// forgotten reads the error of tasks/get or tasks/cancel: invalid params means that the server
+// does not know the task (2025-11-25, basic/utilities/tasks, protocol errors). The error of
+// tasks/result may be that of the call itself.
 func forgotten(err error) error {
 	var rpc *registry.RPCError
 	if errors.As(err, &rpc) && rpc.Code == codeInvalidParams {
@@ -215,7 +215,7 @@ func (t *task) poll(ctx context.Context) (*Event, error) {
 	if t.failures++; registry.Explain(err).Retryable && t.failures < maxPollFailure && ctx.Err() == nil {
 		return nil, nil
 	}
-	return nil, err
+	return nil, forgotten(err)
 }
 
 // result fetches the result of a task (2025-11-25).

@@ -80,7 +80,8 @@ type Client struct {
 	opts Options
 
 	mu      sync.Mutex
-	servers map[string]*Server
+	servers map[string]*Server // by key
+	current map[string]*Server // by name
 }
 
 // New returns a client without sign-ins.
@@ -88,22 +89,33 @@ func New(opts Options) *Client {
 	if opts.Clock == nil {
 		opts.Clock = time.Now
 	}
-	return &Client{opts: opts, servers: make(map[string]*Server)}
+	return &Client{opts: opts, servers: make(map[string]*Server), current: make(map[string]*Server)}
 }
 
 // Server returns the sign-in of the server name at href, an absolute URL. For the same
-// name and href it returns the same sign-in, which takes over auth and fetch.
+// name and href it returns the same sign-in, which takes over auth and fetch. State
+// reports it from now on.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
+	s := c.Known(name, href, auth, fetch)
+	c.mu.Lock()
+	c.current[name] = s
+	c.mu.Unlock()
+	return s
+}
+
+// Known returns what Server returns. State goes on to report the sign-in that it did, as is
+// right where a server has another URL now.
+func (c *Client) Known(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	at := splitURL(href)
 	if at == nil {
 		at = &parts{host: "."}
 	}
 	key := name + "\n" + href
 	c.mu.Lock()
-	s := c.servers[name]
-	if s == nil || s.key != key {
+	s := c.servers[key]
+	if s == nil {
 		s = &Server{c: c, name: name, key: key, at: at}
-		c.servers[name] = s
+		c.servers[key] = s
 	}
 	c.mu.Unlock()
 	s.configure(auth, fetch)
@@ -114,7 +126,7 @@ func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Se
 // authorization page.
 func (c *Client) State(name string) (state, host string) {
 	c.mu.Lock()
-	s := c.servers[name]
+	s := c.current[name]
 	c.mu.Unlock()
 	if s == nil {
 		return "", ""

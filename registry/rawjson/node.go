@@ -34,9 +34,19 @@ func Parse(b []byte, maxDepth, maxNodes int) (*Node, error) {
 	if maxNodes <= 0 {
 		maxNodes = len(b) // no text has more values than bytes
 	}
-	p := parser{b, maxNodes}
+	p := parser{b: b, left: maxNodes}
 	node, _, err := p.value(0)
 	return node, err
+}
+
+// Unambiguous checks what [Parse] checks, and that no object in b has a name twice.
+func Unambiguous(b []byte) error {
+	err := Valid(b, maxParseDepth)
+	if err == nil {
+		p := parser{b: b, left: len(b), distinct: true}
+		_, _, err = p.value(0)
+	}
+	return err
 }
 
 // NewString returns the node of a JSON string.
@@ -158,6 +168,8 @@ func Distinct(list []*Node) *Node {
 type parser struct {
 	b    []byte
 	left int // values that the tree may still get
+	// distinct refuses a name that stands twice. The tree has no scalars then.
+	distinct bool
 }
 
 func (p *parser) value(i int) (*Node, int, error) {
@@ -165,8 +177,14 @@ func (p *parser) value(i int) (*Node, int, error) {
 	if p.left--; p.left < 0 {
 		return nil, i, &SyntaxError{i, "too many values"}
 	}
-	n := &Node{Kind: Kind(p.b[i:])}
-	if n.Kind != 'o' && n.Kind != 'a' {
+	kind := Kind(p.b[i:])
+	isScalar := kind != 'o' && kind != 'a'
+	if isScalar && p.distinct {
+		end, err := skipValue(p.b, i, 0)
+		return nil, end, err
+	}
+	n := &Node{Kind: kind}
+	if isScalar {
 		end, err := skipValue(p.b, i, 0)
 		n.Raw = p.b[i:end:end]
 		return n, end, err
@@ -187,6 +205,8 @@ func (p *parser) value(i int) (*Node, int, error) {
 			at, index = place(n.Keys, key, index)
 			if at < 0 {
 				n.Keys = append(n.Keys, key)
+			} else if p.distinct {
+				return nil, i, &SyntaxError{i, "a name stands twice in its object"}
 			}
 			if i, err = skipColon(p.b, end); err != nil {
 				return nil, i, err

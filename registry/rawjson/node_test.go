@@ -1,6 +1,9 @@
 package rawjson_test
 
 import (
+	"errors"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -36,6 +39,31 @@ func TestParseBounds(t *testing.T) {
 	} {
 		if _, err := rawjson.Parse([]byte(row.text), row.depth, row.nodes); (err == nil) != row.ok {
 			t.Errorf("Parse(%s, %d, %d): %v", row.text, row.depth, row.nodes, err)
+		}
+	}
+}
+
+func TestUnambiguous(t *testing.T) {
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = `"` + strconv.Itoa(i) + `":{}`
+	}
+	wide := "{" + strings.Join(names, ",")
+	for _, row := range []struct {
+		text string
+		at   int // of the fault, or -1
+	}{
+		{`7`, -1}, {`["a","a"]`, -1}, {`{"a":"a","b":["a",{"a":"b"}],"c":{"a":{"a":":"}}}`, -1}, {wide + "}", -1},
+		{`{"\"a\":":1,"a":2}`, -1}, {`{"a":1,"a":2}`, 7}, {`{"a" :1,"b":{"a":0}, "\u0061" : 2}`, 21},
+		{`[[],{"b":{"c":1,"d":[],"c":1}}]`, 23}, {`{"":1,"":2}`, 6}, {wide + `,"7":0}`, len(wide) + 1},
+		{`{"a":}`, 5}, {strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 1000},
+	} {
+		at := -1
+		if fault := (*rawjson.SyntaxError)(nil); errors.As(rawjson.Unambiguous([]byte(row.text)), &fault) {
+			at = fault.Offset
+		}
+		if at != row.at {
+			t.Errorf("Unambiguous(%.60s): a fault at %d, want %d", row.text, at, row.at)
 		}
 	}
 }

@@ -35,6 +35,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"ClientSecrets":  testClientSecrets,
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
+		"AnotherURL":     testAnotherURL,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dial) })
 	}
@@ -469,6 +470,21 @@ func testRename(t *testing.T, dial SignInDial) {
 	d.count("revoke", 0)
 	d.want("sign out", d.SignOut(d.ctx, "b"), nil)
 	d.count("revoke", 2)
+}
+
+func testAnotherURL(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	same := strings.Replace(endpoint, "server.example/", "Server.example:443/", 1)
+	d.want("update", d.Update("a", registry.ServerConfig{URL: same}), nil)
+	d.want("discover", d.Discover(d.ctx), nil)
+	d.state(registry.SignedIn)
+	d.count("revoke", 0)
+	d.want("update", d.Update("a", registry.ServerConfig{URL: endpoint + "/other"}), nil)
+	d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+	d.Close() // waits for the end of the earlier sign-in
+	d.count("revoke", 2)
+	d.state(registry.SignInNeeded)
 }
 
 func testSignOut(t *testing.T, dial SignInDial) {

@@ -154,6 +154,24 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("%d cancels", n)
 		}
 	})
+	each(t, "the server forgets it while it is followed", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"working"`)
+		s.On("tasks/get", func(w http.ResponseWriter, req *http.Request, m Message) {
+			ReplyError(w, m, 200, -32602, "no such task")
+		})
+		if _, err := slow(connect(t, dial, s, Options{}), t.Context(), nil); !errors.Is(err, registry.ErrGone) {
+			t.Errorf("error %v, want ErrGone", err)
+		}
+	})
+	each(t, "it fails for its parameters", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"failed","error":{"code":-32602,"message":"no such tide"}`)
+		s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"error":{"code":-32602,"message":"no such tide"}}`))
+		p := connect(t, dial, s, Options{})
+		_, err := p.Session.(registry.Tasker).FollowTask(p.ctx, "t 1", registry.ToolCall{})
+		if rpc := (*registry.RPCError)(nil); errors.Is(err, registry.ErrGone) || !errors.As(err, &rpc) || rpc.Message != "no such tide" {
+			t.Errorf("error %v, want the server's", err)
+		}
+	})
 	each(t, "it asks", func(t *testing.T, modern bool) {
 		const question = `{"method":"elicitation/create","params":{"message":"Which colour?","requestedSchema":{"type":"object","properties":{}}}}`
 		s := taskServer(modern, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"completed","result":`+done)

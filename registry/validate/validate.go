@@ -52,9 +52,10 @@ type invalid string
 func (e invalid) Error() string { return ErrArguments.Error() + ": " + string(e) }
 func (e invalid) Unwrap() error { return ErrArguments }
 
-// Arguments checks that raw is the JSON text of one object, as tools/call takes it.
+// Arguments checks that raw is the JSON text of one object, as tools/call takes it. No object in
+// it may have a name twice: what was checked and approved could be another value than the server uses.
 func Arguments(raw []byte) error {
-	if err := rawjson.Valid(raw, 0); err != nil {
+	if err := rawjson.Unambiguous(raw); err != nil {
 		return invalid(err.Error())
 	}
 	if rawjson.Kind(raw) != 'o' {

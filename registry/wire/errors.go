@@ -24,7 +24,7 @@ var (
 	Gone             = Error{"gone", "Call the tool again.", false}
 	Closed           = Error{"closed", "The registry was closed; create a new one.", false}
 	InvalidConfig    = Error{"invalid_config", "Correct the server's name or configuration.", false}
-	InvalidArguments = Error{"invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false}
+	InvalidArguments = Error{"invalid_arguments", "Pass one JSON object that fits the tool's inputSchema, or the prompt's arguments.", false}
 	InvalidResult    = Error{"invalid_result", "Tell the server's maker; validateResults: 'flag' gives such results with flags.", false}
 	SessionExpired   = Error{"session_expired", "The server keeps forgetting the session; try again.", true}
 	Redirect         = Error{"redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false}

@@ -54,7 +54,7 @@ func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
 }
 
 // offers is the method that lists what some function of the registry lists. The error
-// counts if there is nothing else.
+// counts if all servers failed.
 func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) func(context.Context, *API, []byte) ([]byte, error) {
 	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
 		names, none, err := serversOf(params)
@@ -62,7 +62,7 @@ func offers(list func(*registry.Registry, context.Context, ...string) ([]registr
 			return []byte("[]"), err
 		}
 		all, err := list(a.reg, ctx, names...)
-		if err != nil && (len(all) == 0 || ctx.Err() != nil) {
+		if err != nil && (all == nil || ctx.Err() != nil) {
 			return nil, err
 		}
 		return encodeOffers(all), nil
@@ -76,7 +76,7 @@ func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
 		return []byte("[]"), err
 	}
 	all, err := a.reg.Instructions(ctx, names...)
-	if err != nil && (len(all) == 0 || ctx.Err() != nil) {
+	if err != nil && (all == nil || ctx.Err() != nil) {
 		return nil, err
 	}
 	out := []byte{'['}
@@ -146,6 +146,11 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 	names, none, err := serversOf(params)
 	if none || err != nil {
 		return []byte("[]"), err
+	}
+	for _, name := range names {
+		if _, ok := a.reg.Config(name); !ok {
+			return nil, &registry.ServerError{Server: name, Op: "read logs", Err: registry.ErrUnknownServer}
+		}
 	}
 	level, _ := rawjson.Get(params, "level")
 	least, _ := rawjson.String(level)

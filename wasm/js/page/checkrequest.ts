@@ -14,7 +14,7 @@ export function argumentText(args: unknown): string {
   if (args === undefined || args === null) return '{}'
   if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
   try {
-    return JSON.stringify(args)
+    return JSON.stringify(args) ?? '{}' // its toJSON gives nothing
   } catch (e) {
     throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, {
       cause: e,

@@ -14,6 +14,8 @@ const MOST_HITS = 50, QUERY = 2_000, DESCRIPTION = 1_000
 
 /** What a search needs of its registry. */
 export interface FinderSource extends Pick<Registry, 'getSnapshot'> {
+  /** The tools that models may call. */
+  readonly tools: readonly ToolInfo[]
   readonly requests: Requests
   /** Another realm owns the registry. */
   readonly isRemote: boolean
@@ -45,7 +47,7 @@ export class Finder {
   }
 
   get #tools(): readonly ToolInfo[] {
-    return this.#source.getSnapshot().tools
+    return this.#source.tools
   }
 
   async search(

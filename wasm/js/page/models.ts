@@ -34,7 +34,7 @@ export class RegistryTools extends ModelTools implements Parent {
   }
 
   get tools(): readonly types.ToolInfo[] {
-    return this.#source.getSnapshot().tools
+    return this.#source.tools
   }
 
   get toMessage(): types.Registry['toMessage'] {

@@ -112,10 +112,11 @@ export abstract class ModelTools {
 
   toolsFor(
     format: 'ai-sdk',
-    { modalities, maxImageBytes, ...filter }: types.ToolFilter & types.MediaOptions = {},
+    options: types.ToolFilter & types.MediaOptions = {},
   ): Record<string, types.RunnableAISDKTool> {
     if (format !== sdk) throw unknownFormat(format, [sdk])
-    const tools = this.getTools({ ...filter, format })
+    const { modalities, maxImageBytes, ...filter } = options ?? {}
+    const tools = this.getTools(options && { ...filter, format }) // which refuses null
     return Object.fromEntries(
       Object.entries(tools).map(([name, tool]): [string, types.RunnableAISDKTool] => [name, {
         ...tool,

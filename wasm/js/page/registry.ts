@@ -123,6 +123,7 @@ export class RegistryImage implements types.Registry, HostListener {
   /** All lists in one, made on request. */
   #offers: Omit<ToolLists, 'apps'> | undefined
   #index: Map<string, types.ToolInfo> | undefined
+  #tools: types.ToolInfo[] | undefined
   #changes = 0
   #snapshot: types.Snapshot | undefined
   readonly #listeners = new Set<() => void>()
@@ -185,7 +186,7 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   #listsChanged(): void {
-    this.#index = this.#offers = undefined
+    this.#index = this.#tools = this.#offers = undefined
     this.#changed()
   }
 
@@ -410,7 +411,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** The tool of a server that its apps may call, by the server's own name (MCP Apps, visibility). */
   #forApp(server: string, name: string): types.ToolInfo | undefined {
-    const own = this.getSnapshot().tools.filter((t) => t.server === server)
+    const own = this.tools.filter((t) => t.server === server)
     return [...own, ...this.#lists.get(server)?.apps ?? []].find((t) => t.tool === name && isFor('app', t.definition))
   }
 
@@ -425,12 +426,13 @@ export class RegistryImage implements types.Registry, HostListener {
     return isOwn(name) || !!this.#find(name)
   }
 
-  #find(name: string): types.ToolInfo | undefined {
-    return this.#byName().get(name)
+  /** The tools that models may call. Snapshots have a list of their own, which an app may sort. */
+  get tools(): readonly types.ToolInfo[] {
+    return this.#tools ??= this.#all('tools')
   }
 
-  #byName(): Map<string, types.ToolInfo> {
-    return this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
+  #find(name: string): types.ToolInfo | undefined {
+    return (this.#index ??= new Map(this.tools.map((t) => [t.name, t]))).get(name)
   }
 
   search(query: string, options?: types.SearchOptions): Promise<types.SearchHit[]> {
@@ -590,7 +592,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** The tool of an answer, by the server's own name. */
   #toolOf({ server, tool }: Called): types.ToolInfo | undefined {
-    return this.getSnapshot().tools.find((t) => t.server === server && t.tool === tool)
+    return this.tools.find((t) => t.server === server && t.tool === tool)
   }
 
   #task(): Promise<Tasks> {
@@ -625,7 +627,7 @@ export class RegistryImage implements types.Registry, HostListener {
       version: this.#changes,
       servers: this.#models ? { ...this.#servers, ...this.#models.local.states } : this.#servers,
       ...(this.#owner.warnings?.length && { warnings: this.#owner.warnings }),
-      ...(this.#offers ??= { tools: this.#all('tools'), withheld: this.#all('withheld'), held: this.#all('held') }),
+      ...(this.#offers ??= { tools: [...this.tools], withheld: this.#all('withheld'), held: this.#all('held') }),
     })
     return this.#snapshot
   }
@@ -695,7 +697,7 @@ export class RegistryImage implements types.Registry, HostListener {
   /** Shows all servers that are on as failed. */
   down(e: RegistryError): void {
     this.#lists.clear()
-    this.#index = this.#offers = undefined
+    this.#listsChanged()
     this.receive({
       event: 'state',
       status: 'partial',
@@ -725,8 +727,7 @@ export class RegistryImage implements types.Registry, HostListener {
         for (const name of Object.keys(m.servers)) this.#override(name, before[name]?.config.overrides)
         this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
-        if (m.whole) this.#index = this.#offers = undefined
-        return this.#changed()
+        return m.whole ? this.#listsChanged() : this.#changed()
       }
       case 'configs':
         return this.#owner.onConfigs?.(m.configs)
@@ -796,7 +797,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
-    this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
+    this.#owner.scanner?.watch(info, () => this.tools)
     const shown = () => overridden(info, this.#servers[server]?.config.overrides?.[info.tool])
     if (withheld && !isFor('model', info.definition)) list.apps.push(info)
     else if (withheld) list.withheld.push(shown())
@@ -811,7 +812,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (!list || !overrides && !before || JSON.stringify(overrides) === JSON.stringify(before)) return
     const [tools, withheld] = [list.tools, list.withheld].map((l) => l.map((t) => overridden(t, overrides?.[t.tool])))
     this.#lists.set(server, { ...list, tools: tools!, withheld: withheld! })
-    this.#index = this.#offers = undefined
+    this.#listsChanged()
   }
 
   async #elicit(m: ElicitEvent): Promise<void> {

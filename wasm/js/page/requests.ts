@@ -118,7 +118,8 @@ export class Requests {
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
-    this.#listener.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
+    // An aborted start attaches, too: a host that does not know the page answers no close.
+    this.#listener.attached(await within(signal, this.ask<Attached>({ method: 'attach' })))
   }
 
   /** Sends a request without a need for its reply. It starts no host, because a new host needs no such request. */
@@ -291,9 +292,12 @@ export const aborted = (signal: AbortSignal) =>
 /** Settles as the work does, or rejects when the signal aborts. */
 export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
-  if (signal.aborted) throw aborted(signal)
   return Promise.race([
+    new Promise<never>((_, reject) => {
+      const end = () => reject(aborted(signal))
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end)
+    }),
     work,
-    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true })),
   ])
 }

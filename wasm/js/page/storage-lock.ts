@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import type { RequestBody } from '../shared/protocol.ts'
 import { holdLock } from '../shared/launching.ts'
 import type { ConfigStore } from './storage.ts'
@@ -12,6 +13,9 @@ const numberKey = 'portolan.writes'
 
 /** The longest wait for another tab, in ms. */
 const patience = 3000
+
+/** The end of the last turn on each storage, where there are no locks. Texts share one. */
+const turns = new WeakMap<object, Promise<unknown>>()
 
 /** The lock of one registry. */
 export class StorageLock {
@@ -30,7 +34,10 @@ export class StorageLock {
     this.#tell = tell
   }
 
-  /** Runs work while no other tab changes the storage. Without the Web Locks API it runs at once. */
+  /**
+   * Runs work while no other tab changes the storage. Without the Web Locks API it waits for registries of this realm
+   * only.
+   */
   turn = async <T>(work: () => Promise<T>): Promise<T> => {
     let begun = false
     try {
@@ -40,8 +47,17 @@ export class StorageLock {
       })
     } catch (e) {
       if (begun) throw e
-      return work()
+      return globalThis.navigator?.locks ? work() : this.#inTurn(work)
     }
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const { storage } = this.#options
+    const key = typeof storage === 'object' ? storage : turns
+    const before = turns.get(key)
+    const turn = patiently(before).then(work)
+    turns.set(key, turn.catch(ignore))
+    return turn
   }
 
   /**
@@ -93,6 +109,18 @@ export class StorageLock {
       this.#tell({ method: 'updateServer', name, config })
     }
   }
+}
+
+/** Waits for another turn, but not for ever. */
+async function patiently(turn: Promise<unknown> | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  await Promise.race([
+    turn,
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, patience)
+    }),
+  ])
+  clearTimeout(timer)
 }
 
 function isLocal(storage: RegistryOptions['storage'] = 'local'): boolean {

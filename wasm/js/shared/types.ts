@@ -442,7 +442,7 @@ export interface Registry extends AsyncDisposable {
   readResult(handle: string, range?: ResultRange): Promise<ResultPart>
   /**
    * Lists the resources of servers, at first asking the servers. A server that fails is left out, and its error is in
-   * its health. Rejects only if nothing could be listed.
+   * its health. Rejects only if all servers fail.
    */
   resources(options?: ListOptions): Promise<ResourceInfo[]>
   /** Lists the resource templates, like `resources()`. */

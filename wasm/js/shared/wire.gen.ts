@@ -338,7 +338,7 @@ export const timeoutError = {
 /** The class of an error of this code. */
 export const invalidArgumentsError = {
   code: 'invalid_arguments',
-  hint: "Pass one JSON object that fits the tool's inputSchema.",
+  hint: "Pass one JSON object that fits the tool's inputSchema, or the prompt's arguments.",
   retryable: false,
 } as const
 
