@@ -37,7 +37,7 @@ func taskCases() []Case {
 		{Name: "a task that nobody knows any more", server: server{modern: true, on: on{
 			"tools/call": gives(`{"resultType":"task",` + working + `}`),
 			"tasks/get":  answers(`{"jsonrpc":"2.0","id":$id,"error":{"code":-32602,"message":"no such task"}}`),
-		}}, Expect: works("code:server_error")},
+		}}, Expect: works("code:gone")},
 		{Name: "a task that asks 10,000 questions", Severe: true, server: task(working, state+`"input_required","inputRequests":{`+strings.Join(many(10000, func(i int) string {
 			return fmt.Sprintf(`"q%d":{"method":"elicitation/create","params":{"message":"?"}}`, i)
 		}), ",")+`}`), Expect: works("code:protocol", "code:server_error").most("tasks/update", 1)},
