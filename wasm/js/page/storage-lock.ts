@@ -1,6 +1,7 @@
 import { ignore } from '../shared/download.ts'
 import type { RequestBody } from '../shared/protocol.ts'
 import { holdLock } from '../shared/launching.ts'
+import { within } from './requests.ts'
 import type { ConfigStore } from './storage.ts'
 import type { Trust } from './trust.ts'
 import type { RegistryOptions, ServerConfig } from '../shared/types.ts'
@@ -54,8 +55,9 @@ export class StorageLock {
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const { storage } = this.#options
     const key = typeof storage === 'object' ? storage : turns
-    const before = turns.get(key)
-    const turn = patiently(before).then(work)
+    // A turn that hangs is not waited for without end.
+    const before = within(AbortSignal.timeout(patience), turns.get(key) ?? Promise.resolve()).catch(ignore)
+    const turn = before.then(work)
     turns.set(key, turn.catch(ignore))
     return turn
   }
@@ -109,18 +111,6 @@ export class StorageLock {
       this.#tell({ method: 'updateServer', name, config })
     }
   }
-}
-
-/** Waits for another turn, but not for ever. */
-async function patiently(turn: Promise<unknown> | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  await Promise.race([
-    turn,
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, patience)
-    }),
-  ])
-  clearTimeout(timer)
 }
 
 function isLocal(storage: RegistryOptions['storage'] = 'local'): boolean {
