@@ -284,10 +284,8 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 			if names, err = stringList(raw, "names"); err != nil {
 				return nil, err
 			}
-			for _, name := range names {
-				if _, ok := a.reg.Config(name); !ok {
-					return nil, &registry.ServerError{Server: name, Op: "discover", Err: registry.ErrUnknownServer}
-				}
+			if err := a.known("discover", names); err != nil {
+				return nil, err
 			}
 			if len(names) == 0 {
 				return null, nil

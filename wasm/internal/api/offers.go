@@ -101,6 +101,16 @@ func serversOf(params []byte) (names []string, none bool, err error) {
 	return names, ok && len(names) == 0, err
 }
 
+// known checks that the registry has all these servers.
+func (a *API) known(op string, names []string) error {
+	for _, name := range names {
+		if _, ok := a.reg.Config(name); !ok {
+			return &registry.ServerError{Server: name, Op: op, Err: registry.ErrUnknownServer}
+		}
+	}
+	return nil
+}
+
 // encodeOffers writes a list of OfferReplies.
 func encodeOffers(all []registry.Offer) []byte {
 	size := 2
@@ -147,10 +157,8 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 	if none || err != nil {
 		return []byte("[]"), err
 	}
-	for _, name := range names {
-		if _, ok := a.reg.Config(name); !ok {
-			return nil, &registry.ServerError{Server: name, Op: "read logs", Err: registry.ErrUnknownServer}
-		}
+	if err := a.known("read logs", names); err != nil {
+		return nil, err
 	}
 	level, _ := rawjson.Get(params, "level")
 	least, _ := rawjson.String(level)
