@@ -58,8 +58,8 @@ verb=${1:-}
 [ $# -eq 0 ] || shift
 case "$verb" in
 up)
-	package; demo; program portolan ./cmd/portolan
-	case " $* " in *' --check '*) setup chromium ;; esac
+	setup; program portolan ./cmd/portolan & compiling=$! # while packages are downloaded
+	package; wait "$compiling"; demo; case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
 	case "$verb" in test) more=shell ;; soak) more='conformance docs' ;; esac
