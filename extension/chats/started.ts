@@ -111,7 +111,8 @@ export class StartedCalls {
     }
     // A client that does not wait cannot be asked.
     const client = { ...call.client, samples: false }
-    job.done = this.perform(tool.name, args, client, job.control.signal, caller).then((output) => {
+    const all = { ...defaultsOf(tool), ...args }
+    job.done = this.perform(tool.name, all, client, job.control.signal, caller).then((output) => {
       job.output = output
       job.endedAt = Date.now()
     })
@@ -176,6 +177,11 @@ export class StartedCalls {
 
 const propertiesOf = ({ inputSchema }: Tool) =>
   (inputSchema as { properties: Record<string, Record<string, unknown>> }).properties
+
+const defaultsOf = (tool: Tool): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(propertiesOf(tool)).filter(([, p]) => 'default' in p).map(([name, p]) => [name, p['default']]),
+  )
 
 /** The parameters of all the tools. Their defaults are the tools' own. */
 function withoutDefaults(tools: Tool[]): Record<string, object> {
