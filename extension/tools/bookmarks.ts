@@ -259,7 +259,7 @@ let report: (event: { type: string; data: object }) => void
 // A browser adds the same function to an event only once.
 const created = (_: string, node: BookmarkNode) => report({ type: 'created', data: { ...node } })
 const changed = (id: string, change: object) => report({ type: 'changed', data: { id, ...change } })
-const removed = (id: string, { parentId, index, node }: chrome.bookmarks.RemoveInfo) =>
+const removed = (id: string, { parentId, index, node }: { parentId: string; index: number; node: BookmarkNode }) =>
   report({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
 const moved = (id: string, move: object) => report({ type: 'moved', data: { id, ...move } })
 
