@@ -254,14 +254,28 @@ async function firstOf(b: Api, ids: string[]): Promise<string> {
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
+/** The most changes that are reported in a second. An import makes thousands, and would fill the bridge's connection. */
+const mostChanges = 50
+let changes = 0
+
 let report: (event: { type: string; data: object }) => void
+const tell: typeof report = (event) => {
+  if (!changes++) {
+    setTimeout(() => {
+      const count = changes - mostChanges
+      changes = 0
+      if (count > 0) report({ type: 'dropped', data: { count } })
+    }, 1000)
+  }
+  if (changes <= mostChanges) report(event)
+}
 
 // A browser adds the same function to an event only once.
-const created = (_: string, node: BookmarkNode) => report({ type: 'created', data: { ...node } })
-const changed = (id: string, change: object) => report({ type: 'changed', data: { id, ...change } })
+const created = (_: string, node: BookmarkNode) => tell({ type: 'created', data: { ...node } })
+const changed = (id: string, change: object) => tell({ type: 'changed', data: { id, ...change } })
 const removed = (id: string, { parentId, index, node }: { parentId: string; index: number; node: BookmarkNode }) =>
-  report({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
-const moved = (id: string, move: object) => report({ type: 'moved', data: { id, ...move } })
+  tell({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
+const moved = (id: string, move: object) => tell({ type: 'moved', data: { id, ...move } })
 
 /**
  * Reports changes of bookmarks (K9) while there is the permission. The background calls it at top level, and after each
