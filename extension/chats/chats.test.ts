@@ -145,6 +145,27 @@ test('chat_start gives a tool the defaults of its parameters', async () => {
   assert.deepEqual(given.map((args) => args.temperature), [0.7, 0.2])
 })
 
+test("many results of one client do not displace another client's", async () => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true })
+  const [start, result] = new StartedCalls(async () => ({ content: [] })).tools(chatTools(chats))
+  const call = (key: string, args: object) => ({ args, client: { key }, signal: new AbortController().signal })
+  const begin = async (key: string) => {
+    const { structuredContent } = await start!.run(
+      call(key, { tool: 'chat_gemini', prompt: 'p' }) as unknown as ToolCall,
+    )
+    return (structuredContent as { id: string }).id
+  }
+  const fetched = (key: string, id: string) => result!.run(call(key, { id }) as unknown as ToolCall)
+  const other = await begin('other')
+  const own: string[] = []
+  for (let n = 0; n < 60; n++) own.push(await begin('flood'))
+  assert.deepEqual(await fetched('other', other), { content: [] })
+  assert.deepEqual(await fetched('flood', own.at(-1)!), { content: [] })
+  await assert.rejects(fetched('flood', own[0]!), { code: 'gone' })
+})
+
 test('one chat is no comparison, also if chat_start lets it through', async () => {
   const comparisons = new Comparisons({} as Chats, () => {})
   const order = { form: 'compare', prompt: 'p', services: ['gemini'], rounds: 1, judge: 'rotate', maxChars: 9 } as const
