@@ -254,7 +254,7 @@ async function firstOf(b: Api, ids: string[]): Promise<string> {
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
-/** The most changes that are reported in a second. An import makes thousands, and would fill the bridge's connection. */
+/** The most changes that are reported in a second. An import makes thousands, which would end the connection. */
 const mostChanges = 50
 let changes = 0
 
