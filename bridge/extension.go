@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"sync"
 	"time"
@@ -79,10 +80,12 @@ func (b *Bridge) secrets() (*secrets, *loopback.Denial) {
 	s, err := b.store.load()
 	if err != nil {
 		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		return nil, loopback.Deny(http.StatusInternalServerError, "the bridge cannot read its pairings")
+		return nil, loopback.Deny(http.StatusInternalServerError, unreadable)
 	}
 	return s, nil
 }
+
+const unreadable = "the bridge cannot read its pairings"
 
 // authenticate pairs or connects an extension, as its first message asks.
 func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
@@ -103,7 +106,11 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	if wait := b.attempts.Wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
 		return refuse(handshake.CodeTooMany, "too many wrong proofs; try again in "+wait.Round(time.Second).String())
 	}
-	key := b.key(&who)
+	key, err := b.key(&who)
+	if err != nil { // NOT_PAIRED would tell the person to pair again
+		c.CloseWith(websocket.StatusInternalError, unreadable)
+		return err
+	}
 	err = b.prove(ctx, c, first, handshake.Client{
 		Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key,
 	})
@@ -140,22 +147,26 @@ func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Mess
 }
 
 // key returns the key of a paired profile, and fills in its label and pairing time. It
-// returns nil if the profile is not paired, or was paired by another extension.
-func (b *Bridge) key(who *Pairing) []byte {
+// returns nil if the profile is not paired, or was paired by another extension. The error
+// says why that is not known.
+func (b *Bridge) key(who *Pairing) ([]byte, error) {
 	s, err := b.store.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if b.opts.Ephemeral {
 		who.Label = "browser"
-		return ephemeralKey(s.Token)
+		return ephemeralKey(s.Token), nil
 	}
 	i := s.client(who.InstallID)
 	if i < 0 || s.Clients[i].Origin != who.Origin {
-		return nil
+		return nil, nil
 	}
 	*who = s.Clients[i].Pairing
-	return s.Clients[i].Key
+	return s.Clients[i].Key, nil
 }
 
 // serveLink relays to an extension that proved itself, until its connection ends.
@@ -173,7 +184,10 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 		}
 	}
 	l.again = func(ctx context.Context) { b.watchAgain(ctx, l, "") }
-	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
+	l.allowed = func() bool {
+		key, err := b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin})
+		return key != nil || err != nil // a file that cannot be read revokes nothing
+	}
 	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)
 	err := l.run(ctx)

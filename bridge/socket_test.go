@@ -287,6 +287,40 @@ func TestSecretsAreKept(t *testing.T) {
 	}
 }
 
+func TestPairingsThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	b := start(t, &bridge.Options{Dir: dir})
+	e := newExtension("Work")
+	e.pair(t, b)
+	_, open := e.open(t, b)
+	transport, leave := overStdio(t, b)
+	t.Cleanup(leave)
+	d := newDesktop(t, transport, nil)
+	d.names(t, true)
+	path := filepath.Join(dir, "bridge.json")
+	other := e.dial(t, b.Addr())
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if !b.StillPaired(e.installID) {
+		t.Error("the connected browser counts as revoked")
+	}
+	if err := handshake.Connect(t.Context(), other, e.client(b.Addr())); err == nil || code(err) == handshake.CodeNotPaired {
+		t.Errorf("a browser that connects: %v", err)
+	}
+	open.Close()
+	d.names(t, false)
+	if said, _ := d.call(t, "echo", nil); !strings.HasSuffix(said, "(NOT_CONNECTED)") {
+		t.Error(said)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := d.call(t, "echo", nil); !strings.HasSuffix(said, "(NOT_PAIRED)") {
+		t.Error(said)
+	}
+}
+
 func TestEphemeral(t *testing.T) {
 	dir := t.TempDir()
 	b := start(t, &bridge.Options{Ephemeral: true, Dir: dir})

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 )
 
@@ -43,13 +44,16 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	}
 }
 
-// mayConnect reports whether any browser could connect.
+// mayConnect reports whether any browser could connect. Pairings that cannot be read may be there.
 func (b *Bridge) mayConnect() bool {
 	if b.opts.Ephemeral {
 		return true
 	}
 	s, err := b.store.load()
-	return err == nil && len(s.Clients) > 0
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return len(s.Clients) > 0
 }
 
 // arrived wakes the requests that wait for a profile.

@@ -129,7 +129,19 @@ func printAnswer(result *mcp.CallToolResult, asJSON bool, stdout io.Writer) erro
 	if failed := failedSites(result); len(failed) > 0 {
 		return fmt.Errorf("no answer from %s", strings.Join(failed, ", "))
 	}
-	return nil
+	return noJudgement(result)
+}
+
+// noJudgement returns why answers were not compared, if that was asked for.
+func noJudgement(result *mcp.CallToolResult) error {
+	var compared struct {
+		Error *struct{ Code, Message string }
+	}
+	text, err := json.Marshal(result.StructuredContent)
+	if err != nil || json.Unmarshal(text, &compared) != nil || compared.Error == nil {
+		return nil
+	}
+	return errors.New(printable(fmt.Sprintf("%s (%s)", compared.Error.Message, compared.Error.Code)))
 }
 
 // failedSites returns the sites of a result of several that have an error.

@@ -55,6 +55,21 @@ func TestFailedSites(t *testing.T) {
 	}
 }
 
+func TestAConsensusWithoutAJudgementFails(t *testing.T) {
+	answer, fault := map[string]any{"answer": "12 m"}, map[string]any{"code": "NO_JUDGEMENT", "message": "No JSON."}
+	for _, content := range []map[string]any{
+		{"chatgpt": answer, "gemini": answer, "comparison": nil, "partial": false, "error": fault},
+		{"answers": map[string]any{"chatgpt": answer, "gemini": answer}, "consensus": nil, "error": fault},
+	} {
+		var out bytes.Buffer
+		text := &mcp.TextContent{Text: "12 m"}
+		err := printAnswer(&mcp.CallToolResult{Content: []mcp.Content{text}, StructuredContent: content}, false, &out)
+		if err == nil || err.Error() != "No JSON. (NO_JUDGEMENT)" || out.String() != "12 m\n" {
+			t.Errorf("%v, %q", err, out.String())
+		}
+	}
+}
+
 func TestAskIsUsedWrongly(t *testing.T) {
 	for _, args := range []string{"", "a b", "--consensus --compare question", "--nothing question", "\u00a0"} {
 		var stderr bytes.Buffer

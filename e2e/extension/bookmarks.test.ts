@@ -125,6 +125,18 @@ test('K2: positions, copies, several at once with a result for each, and trees c
   assert.deepEqual(removed.results.map((r) => r.ok), [true, true, false])
 })
 
+test('clients that subscribe get changes of bookmarks', async () => {
+  const heard: { type: string; data: { title?: string } }[] = []
+  desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+    if (params.logger === 'portolan/event') heard.push(params.data as never)
+  })
+  await desk.setLoggingLevel('info')
+  const { id } = await json('bookmark_add', { title: 'Buoy', url: 'https://buoy.example/' }) as Node
+  await json('bookmark_update', { id, title: 'Lighthouse' })
+  for (let i = 0; heard.length < 2 && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.deepEqual(heard.map((e) => [e.type, e.data.title]), [['created', 'Buoy'], ['changed', 'Lighthouse']])
+})
+
 test('S11: a tree that is too large has its lowest folders counted', async () => {
   await rig.panel.evaluate(async () => {
     const top = await chrome.bookmarks.create({ title: 'Archive' })
@@ -163,16 +175,24 @@ test('arguments beyond 2 MiB are refused, and the connection stays', async () =>
   assert.ok(!(await call(desk, 'bookmark_search', { query: 'reef' })).error)
 })
 
-test('clients that subscribe get changes of bookmarks', async () => {
-  const heard: { type: string; data: { title?: string } }[] = []
+test('many changes of bookmarks at once, as by an import, do not end the connection', async () => {
+  const { since } = (await rig.state()).links[0]!
+  let dropped = 0
   desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-    if (params.logger === 'portolan/event') heard.push(params.data as never)
+    const { type, data } = params.data as { type: string; data: { count: number } }
+    if (type === 'dropped') dropped += data.count
   })
   await desk.setLoggingLevel('info')
-  const { id } = await json('bookmark_add', { title: 'Buoy', url: 'https://buoy.example/' }) as Node
-  await json('bookmark_update', { id, title: 'Lighthouse' })
-  for (let i = 0; heard.length < 2 && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 25))
-  assert.deepEqual(heard.map((e) => [e.type, e.data.title]), [['created', 'Buoy'], ['changed', 'Lighthouse']])
+  await rig.panel.evaluate(async () => {
+    const { id: parentId } = await chrome.bookmarks.create({ title: 'Imported' })
+    const made = Array.from({ length: 6000 }, (_, n) => chrome.bookmarks.create({ parentId, title: `Log ${n}` }))
+    await Promise.all(made)
+    await chrome.bookmarks.removeTree(parentId)
+  })
+  assert.ok(!(await call(desk, 'bookmark_search', { query: 'reef' })).error)
+  for (let i = 0; !dropped && i < 400; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.ok(dropped, 'the clients hear that there were more')
+  assert.equal((await rig.state()).links[0]!.since, since)
 })
 
 test('removing asks the person, each time or for ever', async () => {

@@ -2,6 +2,7 @@ import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { eachSite, sites } from '../../extension/chats/sites/site.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
@@ -56,6 +57,28 @@ test('bookmarks are added, found and moved', async () => {
   assert.equal(approvals[0]!.summary, 'Remove the folder “Harbours” with 1 item in it')
   await rig.ask('approve', { id: approvals[0]!.id, answer: 'once' })
   assert.ok(!(await removing).error)
+})
+
+test('new bookmarks are reported once, before and after the permission was given back', async () => {
+  const heard: string[] = []
+  desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+    const { type, data } = params.data as { type: string; data: { title: string } }
+    if (params.logger === 'portolan/event' && type === 'created') heard.push(data.title)
+  })
+  await desk.setLoggingLevel('info')
+  const add = async (title: string) => {
+    await call(desk, 'bookmark_add', { title, url: 'https://jetty.example/' })
+    for (let i = 0; !heard.includes(title) && i < 400; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  await add('Jetty')
+  await rig.ask('setOptions', { bookmarks: false })
+  assert.ok(await rig.inClick<boolean>(`chrome.permissions.remove({ permissions: ['bookmarks'] })`))
+  await rig.until('no permission', (s) => !s.permissions.bookmarks)
+  await rig.grant({ permissions: ['bookmarks'] })
+  await rig.ask('setOptions', { bookmarks: true })
+  await hasTool(desk, 'bookmark_add')
+  await add('Quay')
+  assert.deepEqual(heard, ['Jetty', 'Quay'])
 })
 
 test('a server that was switched on in the panel reaches the client', async () => {

@@ -20,6 +20,9 @@ const rows = Array.from({ length: 40_000 }, (_, n) => ({ n, text: line(n) }))
 const photo = Buffer.alloc(2_500_000, 'portolan').toString('base64')
 const icon = Buffer.alloc(3000, 'icon').toString('base64')
 
+const wide = '海'.repeat(1_000_000)
+const nested = Array.from({ length: 90 }).reduce<object>((inner) => ({ inner }), {})
+
 const plain = { type: 'object', properties: {} }
 let rig: Rig, desk: Client, server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {
@@ -27,8 +30,13 @@ before(async () => {
     { name: 'log', inputSchema: plain },
     { name: 'rows', inputSchema: plain, outputSchema: { type: 'object', properties: { rows: { type: 'array' } } } },
     { name: 'photo', inputSchema: plain },
+    { name: 'chart', inputSchema: plain, outputSchema: { type: 'object' } },
   ], {
     results: {
+      chart: {
+        content: [{ type: 'resource', resource: { uri: 'chart://harbour', mimeType: 'text/plain', text: wide } }],
+        structuredContent: nested,
+      },
       log: { content: [{ type: 'text', text }] },
       rows: { content: [{ type: 'text', text: 'many rows' }], structuredContent: { rows } },
       photo: {
@@ -104,6 +112,23 @@ test('S11: a text of 10 MiB has its beginning, its end and a handle, and is read
   const missing = await call(desk, 'portolan_read_result', { handle, find: 'no such words' })
   assert.ok(missing.error && missing.text.endsWith('(not_found)'), missing.text)
   assert.equal(server.calls.filter((c) => c === 'log').length, 1, 'the tool ran once')
+})
+
+test('S11: a page of three bytes for each character, and content of 90 levels, are read on', async () => {
+  const r = await call(desk, 'ship__chart')
+  assert.match(
+    r.text,
+    /The tool has run\. Read it with portolan_read_result.*海\n\n\[\d+ of 1000000 characters are left out/s,
+  )
+  const { handle } = piece(r)
+  let json = ''
+  for (let offset: number | null = 0; offset !== null;) {
+    const next = await call(desk, 'portolan_read_result', { handle, part: 'structured', offset })
+    json += next.text
+    offset = piece(next).next
+  }
+  assert.deepEqual(JSON.parse(json), nested)
+  assert.equal((await call(desk, 'portolan_read_result', { handle, offset: 999_000 })).text, wide.slice(999_000))
 })
 
 test('S11: the Inspector reads a large result on', async (t) => {

@@ -1,3 +1,4 @@
+import { extentOf } from '../../wasm/js/shared/json.ts'
 import { ToolFault, type Tool, type ToolOutput } from '../tools/tool.ts'
 
 /** A larger result is kept here, and the client gets its beginning, its end and a handle. In UTF-16 units of JSON. */
@@ -9,6 +10,16 @@ const tailLength = 16 << 10
 const largestBlob = 1 << 20
 /** A tool with an output schema must give structured content; so this much of it goes with the result. */
 const largestStructured = 1 << 20
+/** Other blocks than texts and blobs go with the result up to this length of their JSON. */
+const largestOthers = 64 << 10
+/** What a server may say beside a result, in bytes. */
+const largestMeta = 32 << 10
+/** The levels of a value in a result. A message may have 64, with what is around the value. */
+const mostLevels = 56
+/** The bytes of texts, blobs and structured content. A message may have 2 MiB, with the rest and what is around it. */
+const mostBytes = 1750 << 10
+/** The bytes of a cut text in JSON, which writes some characters with six. */
+const cutBytes = 6 * (headLength + tailLength)
 /** The most that is kept, in UTF-16 units, and how long since its last use, in ms. */
 const most = 64 << 20
 const keptFor = 15 * 60_000
@@ -37,36 +48,44 @@ export class LargeResults {
   /** Returns a result that fits in a message. What it lacks is kept for the client. */
   fit(output: ToolOutput, client: string, hasSchema: boolean): ToolOutput {
     if (!Array.isArray(output.content)) return output // the result of another request than a call
-    const structured = output.structuredContent === undefined ? '' : JSON.stringify(output.structuredContent)
-    const content = JSON.stringify(output.content).length
-    if (content + structured.length <= largestResult) return output
+    const { content, structuredContent, _meta, ...more } = output
+    const structured = structuredContent === undefined ? '' : JSON.stringify(structuredContent)
+    const meta = shortMeta(_meta)
+    const isShort = JSON.stringify(content).length + structured.length <= largestResult
+    if (isShort && meta === _meta && extentOf(output, mostLevels)) return output
     const handle = crypto.randomUUID()
     const kept: Kept = { client, texts: { text: '', structured: '' }, blobs: [], size: 0, usedAt: Date.now() }
-    const rest = withoutBlobs(output.content, content > largestBlob ? kept.blobs : undefined, handle)
-    const texts = rest.flatMap((block) => (typeof block.text === 'string' ? [block.text] : []))
-    const whole = texts.join('\n\n')
-    const others = rest.filter((block) => typeof block.text !== 'string')
-    const cutText = JSON.stringify(whole).length > largestResult
-    const cutStructured = structured.length > (hasSchema ? largestStructured : largestResult)
-    if (cutText) kept.texts.text = whole
+    const texts = content.filter((block) => textOf(block) !== undefined)
+    let cutText = JSON.stringify(texts).length > largestResult
+    let room = mostBytes - (cutText ? cutBytes : bytesOf(JSON.stringify(texts)))
+    const cutStructured = structured.length > (hasSchema ? largestStructured : largestResult) ||
+      bytesOf(structured) > room || !extentOf(structuredContent, mostLevels)
     if (cutStructured) kept.texts.structured = structured
-    if (!cutText && !cutStructured && !kept.blobs.length) return output
+    else room -= bytesOf(structured)
+    const bare = cutText ? content.flatMap(withoutText) : content
+    const rest = withoutBlobs(bare, kept.blobs, handle, Math.min(largestBlob + 1024, room))
+    const isOther = (block: Block) => textOf(block) === undefined && blobOf(block) === undefined
+    const flood = JSON.stringify(rest.filter(isOther)).length > largestOthers
+    const isLeftOut = (block: Block) => flood && isOther(block) || !extentOf(block, mostLevels)
+    const leftOut = rest.filter(isLeftOut)
+    cutText ||= leftOut.length > 0
+    const whole = [...texts.map(textOf), ...leftOut.length ? [JSON.stringify(leftOut)] : []].join('\n\n')
+    if (cutText) kept.texts.text = whole
+    if (!cutText && !cutStructured && !kept.blobs.length) return { ...output, _meta: meta }
     this.keep(handle, kept)
-    const notes: string[] = []
-    if (cutStructured) notes.push(noteOf(handle, 'structured', structured.length))
-    const { structuredContent: _, ...without } = output
+    const notes = cutStructured ? [{ type: 'text', text: noteOf(handle, 'structured', structured.length) }] : []
+    const shown = [
+      { type: 'text', text: headAndTail(whole, handle) },
+      ...rest.filter((block) => !isLeftOut(block)).flatMap(withoutText),
+    ]
     return {
-      ...cutStructured ? without : output,
+      ...more,
+      ...(structured && !cutStructured && { structuredContent }),
       // A client that checks results takes no success without structured content.
       ...(cutStructured && hasSchema && { isError: true }),
-      content: [
-        ...notes.map((text) => ({ type: 'text', text })),
-        ...cutText
-          ? [{ type: 'text', text: headAndTail(whole, handle) }, ...others]
-          : rest,
-      ],
+      content: [...notes, ...cutText ? shown : rest],
       _meta: {
-        ...output._meta,
+        ...meta,
         'portolan/result': { handle, length: whole.length, ...(cutStructured && { structured: structured.length }) },
       },
     }
@@ -87,10 +106,11 @@ export class LargeResults {
 
   private resource(uri: string, client: string): { contents: object[] } {
     const [handle = '', at, part] = uri.slice(scheme.length).replace(/^\/\//, '').split('/')
-    const blob = this.find(handle, client).blobs[Number(at)]
-    if (!blob) throw new ToolFault('unknown_resource', 'There is no such part of the result.')
+    const found = this.find(handle, client).blobs[Number(at)]
     const from = Number(part ?? 0) * largestBlob
-    return { contents: [{ uri, mimeType: blob.mimeType, blob: blob.data.slice(from, from + largestBlob) }] }
+    const blob = found?.data.slice(from, from + largestBlob)
+    if (!blob) throw new ToolFault('unknown_resource', 'There is no such part of the result.')
+    return { contents: [{ uri, mimeType: found!.mimeType, blob }] }
   }
 
   /** The tool by which clients read texts on. */
@@ -129,10 +149,12 @@ export class LargeResults {
         part?: Part
       }
       const text = this.find(handle, client.key).texts[part]
-      const found = find === undefined ? offset : text.toLowerCase().indexOf(find.toLowerCase(), offset)
+      const found = find === undefined ? offset : lower(text).indexOf(lower(find), offset)
       if (found < 0) throw new ToolFault('not_found', 'The rest of the result does not have this text.')
-      const from = between(text, find === undefined ? offset : Math.max(offset, found - beforeMatch))
-      const to = between(text, Math.min(from + length, text.length))
+      const at = find === undefined ? offset : Math.max(offset, found - beforeMatch)
+      const from = between(text, Math.min(at, text.length))
+      const end = between(text, Math.min(from + length, text.length))
+      const to = end > from ? end : Math.min(from + 2, text.length) // a character has at most two units
       const next = to < text.length ? to : null
       return {
         content: [{ type: 'text', text: text.slice(from, to) }],
@@ -187,16 +209,42 @@ export class LargeResults {
 
 type Block = ToolOutput['content'][number]
 
-/** Returns the blocks with links in place of blobs, which go to `blobs`. Without it, all blocks stay. */
-function withoutBlobs(content: Block[], blobs: Kept['blobs'] | undefined, handle: string): Block[] {
-  if (!blobs) return content
-  let left = largestBlob
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+const stringOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const resourceOf = (block: Block) => block.resource as Record<'uri' | 'mimeType' | 'text' | 'blob', unknown> | undefined
+/** The text of a block, or of the resource in it. */
+const textOf = (block: Block) => stringOf(block.text) ?? stringOf(resourceOf(block)?.text)
+const blobOf = (block: Block) => stringOf(block.type === 'resource' ? resourceOf(block)?.blob : block.data)
+
+/** Returns nothing for a text, and a link to a resource in place of its text. */
+function withoutText(block: Block): Block[] {
+  if (textOf(block) === undefined) return [block]
+  const uri = stringOf(resourceOf(block)?.uri)
+  const mimeType = stringOf(resourceOf(block)?.mimeType)
+  return stringOf(block.text) === undefined && uri
+    ? [{ type: 'resource_link', uri, name: uri.slice(-100), ...(mimeType && { mimeType }) }]
+    : []
+}
+
+/** Returns what a server says beside a result. If that is too much, only the extension's own part. */
+function shortMeta(meta: ToolOutput['_meta']): ToolOutput['_meta'] {
+  if (!meta || extentOf(meta, mostLevels) && bytesOf(JSON.stringify(meta)) <= largestMeta) return meta
+  return Object.fromEntries(['portolan/server', 'portolan/untrusted'].map((name) => [name, meta[name]]))
+}
+
+/** Returns the blocks with links in place of blobs, which go to `blobs`. Those within `room` bytes in all stay. */
+function withoutBlobs(content: Block[], blobs: Kept['blobs'], handle: string, room: number): Block[] {
+  let left = room
   return content.flatMap((block): Block[] => {
-    const resource = block.resource as { blob?: unknown; mimeType?: string; uri?: string } | undefined
-    const data = block.type === 'resource' ? resource?.blob : block.data
-    if (typeof data !== 'string' || (left -= data.length) >= 0) return [block]
-    left += data.length
-    const mimeType = String(resource?.mimeType ?? block.mimeType ?? 'application/octet-stream')
+    const data = blobOf(block)
+    if (data === undefined) return [block]
+    const size = bytesOf(JSON.stringify(block))
+    if (size <= left) {
+      left -= size
+      return [block]
+    }
+    const mimeType = String(resourceOf(block)?.mimeType ?? block.mimeType ?? 'application/octet-stream')
     return linksTo({ data, mimeType }, `${scheme}//${handle}/${blobs.push({ data, mimeType }) - 1}`)
   })
 }
@@ -220,7 +268,11 @@ const noteOf = (handle: string, part: Part, length: number) =>
   `The structured content has ${length} characters, too many for one answer. The tool has run. Read it with ` +
   `portolan_read_result, handle ${handle}, part ${part}.`
 
+/** Lower case in which each character has its place. No other letter is longer in lower case. */
+const lower = (text: string): string => text.replaceAll('İ', 'i').toLowerCase()
+
 function headAndTail(text: string, handle: string): string {
+  if (text.length <= headLength + tailLength) return text
   const head = between(text, headLength)
   const tail = between(text, text.length - tailLength)
   return `${text.slice(0, head)}\n\n[${

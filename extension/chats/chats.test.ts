@@ -1,12 +1,14 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Options } from '../messages.ts'
-import type { ToolCall } from '../tools/tool.ts'
+import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
 import { Comparisons } from './comparisons.ts'
 import { longestQueue } from './queue.ts'
 import type { Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
+import { StartedCalls, type Perform } from './started.ts'
+import { chatTools } from './tools.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
 const area = { get: async () => ({}), set: async () => {}, remove: async () => {} }
@@ -93,7 +95,7 @@ test('calls that open the page of a chat at the same moment open one window', as
 })
 
 /** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
-async function consensus(answers: (site: Site, n: number) => string) {
+async function consensus(answers: (site: Site, n: number) => string, rounds = 2) {
   const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})
   await chats.load()
   const services: Site[] = ['chatgpt', 'gemini']
@@ -105,7 +107,7 @@ async function consensus(answers: (site: Site, n: number) => string) {
   )
   Object.assign(chats, { attempts })
   const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
-  const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'gemini', maxChars: 1000 } as const
+  const order = { form: 'consensus', prompt: 'p', services, rounds, judge: 'gemini', maxChars: 1000 } as const
   const compared = await new Comparisons(chats, () => {}).run(order, call, () => {})
   return { chats, call, compared }
 }
@@ -118,6 +120,50 @@ test('a later prompt does not continue a chat of a comparison', async () => {
 test('a site that gives a reason why its answer stays keeps its answer', async () => {
   const { compared } = await consensus((site, n) => n === 2 ? '**NO CHANGE**\n\nIt is right.' : `${site} ${n}`)
   assert.equal(compared.answers.get('gemini')!.answer, 'gemini 1')
+})
+
+test('a site that fails in one round and answers in the next has not failed', async () => {
+  const { compared } = await consensus((site, n) => {
+    if (site === 'chatgpt' && n === 2) throw new ToolFault('NETWORK_ERROR', 'no network')
+    return `${site} ${n}`
+  }, 3)
+  assert.equal(compared.answers.get('chatgpt')!.answer, 'chatgpt 3')
+  assert.deepEqual([...compared.faults], [])
+})
+
+test('chat_start gives a tool the defaults of its parameters', async () => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('aistudio', { enabled: true })
+  const given: Record<string, unknown>[] = []
+  const perform: Perform = async (_, args) => (given.push(args), { content: [] })
+  const [start] = new StartedCalls(perform).tools(chatTools(chats))
+  for (const more of [{}, { temperature: 0.2 }])
+    await start!.run(
+      { args: { tool: 'chat_aistudio', prompt: 'p', ...more }, client: { key: 'k' } } as unknown as ToolCall,
+    )
+  assert.deepEqual(given.map((args) => args.temperature), [0.7, 0.2])
+})
+
+test("many results of one client do not displace another client's", async () => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true })
+  const [start, result] = new StartedCalls(async () => ({ content: [] })).tools(chatTools(chats))
+  const call = (key: string, args: object) => ({ args, client: { key }, signal: new AbortController().signal })
+  const begin = async (key: string) => {
+    const { structuredContent } = await start!.run(
+      call(key, { tool: 'chat_gemini', prompt: 'p' }) as unknown as ToolCall,
+    )
+    return (structuredContent as { id: string }).id
+  }
+  const fetched = (key: string, id: string) => result!.run(call(key, { id }) as unknown as ToolCall)
+  const other = await begin('other')
+  const own: string[] = []
+  for (let n = 0; n < 60; n++) own.push(await begin('flood'))
+  assert.deepEqual(await fetched('other', other), { content: [] })
+  assert.deepEqual(await fetched('flood', own.at(-1)!), { content: [] })
+  await assert.rejects(fetched('flood', own[0]!), { code: 'gone' })
 })
 
 test('one chat is no comparison, also if chat_start lets it through', async () => {

@@ -128,6 +128,7 @@ export class Compare implements Compared {
         const got = await answer(site)
         if (!got.answer.trim()) throw new ToolFault('EMPTY_ANSWER', `${siteSpecs[site].label} wrote nothing.`)
         this.answers.set(site, got)
+        this.faults.delete(site) // of an earlier round
       } catch (e) {
         this.faults.set(site, e instanceof ToolFault ? e : new ToolFault('UNKNOWN', String(e)))
       }

@@ -24,8 +24,9 @@ export type Perform = (
   caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
 ) => Promise<ToolOutput>
 
-/** How many calls are kept, and how long after their end, in ms. */
+/** How many calls of one client and of all are kept, and how long after their end, in ms. */
 const most = 50
+const mostOfAll = 256
 const mostUnderWay = 10
 const kept = 3_600_000
 /** Below what desktop clients wait for a result, in seconds. */
@@ -79,7 +80,7 @@ export class StartedCalls {
   }
 
   private start(chatTools: Tool[], call: ToolCall): ToolOutput {
-    this.tidy()
+    this.tidy(call.client.key)
     const { tool: name, ...args } = call.args
     const tool = chatTools.find((t) => t.name === name)
     if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no chat tool ${String(name)} any more.`)
@@ -111,7 +112,8 @@ export class StartedCalls {
     }
     // A client that does not wait cannot be asked.
     const client = { ...call.client, samples: false }
-    job.done = this.perform(tool.name, args, client, job.control.signal, caller).then((output) => {
+    const all = { ...defaultsOf(tool), ...args }
+    job.done = this.perform(tool.name, all, client, job.control.signal, caller).then((output) => {
       job.output = output
       job.endedAt = Date.now()
     })
@@ -124,7 +126,7 @@ export class StartedCalls {
   }
 
   private async result(call: ToolCall): Promise<ToolOutput> {
-    this.tidy()
+    this.tidy(call.client.key)
     const { id, waitSeconds = longestWait, cancel } = call.args as {
       id: string
       waitSeconds?: number
@@ -166,16 +168,26 @@ export class StartedCalls {
     clearInterval(watch)
   }
 
-  /** Forgets the oldest results, and those whose time is over. */
-  private tidy(): void {
-    const ended = [...this.jobs].filter(([, j]) => j.endedAt)
-    for (const [id, { endedAt }] of ended)
-      if (Date.now() - endedAt! > kept || this.jobs.size > most) this.jobs.delete(id)
+  /** Forgets results whose time is over, and the oldest of a client that has too many, or of all. */
+  private tidy(client: string): void {
+    let own = [...this.jobs.values()].filter((j) => j.client === client).length
+    for (const [id, job] of [...this.jobs].filter(([, j]) => j.endedAt)) {
+      const isOwn = job.client === client
+      const tooMany = isOwn && own > most || this.jobs.size > mostOfAll
+      if (!tooMany && Date.now() - job.endedAt! <= kept) continue
+      this.jobs.delete(id)
+      if (isOwn) own--
+    }
   }
 }
 
 const propertiesOf = ({ inputSchema }: Tool) =>
   (inputSchema as { properties: Record<string, Record<string, unknown>> }).properties
+
+const defaultsOf = (tool: Tool): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(propertiesOf(tool)).filter(([, p]) => 'default' in p).map(([name, p]) => [name, p['default']]),
+  )
 
 /** The parameters of all the tools. Their defaults are the tools' own. */
 function withoutDefaults(tools: Tool[]): Record<string, object> {

@@ -254,20 +254,38 @@ async function firstOf(b: Api, ids: string[]): Promise<string> {
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
-let watched = false
+/** The most changes that are reported in a second. An import makes thousands, which would end the connection. */
+const mostChanges = 50
+let changes = 0
+
+let report: (event: { type: string; data: object }) => void
+const tell: typeof report = (event) => {
+  if (!changes++) {
+    setTimeout(() => {
+      const count = changes - mostChanges
+      changes = 0
+      if (count > 0) report({ type: 'dropped', data: { count } })
+    }, 1000)
+  }
+  if (changes <= mostChanges) report(event)
+}
+
+// A browser adds the same function to an event only once.
+const created = (_: string, node: BookmarkNode) => tell({ type: 'created', data: { ...node } })
+const changed = (id: string, change: object) => tell({ type: 'changed', data: { id, ...change } })
+const removed = (id: string, { parentId, index, node }: { parentId: string; index: number; node: BookmarkNode }) =>
+  tell({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
+const moved = (id: string, move: object) => tell({ type: 'moved', data: { id, ...move } })
 
 /**
- * Reports changes of bookmarks (K9), from the first call with the permission. The background calls it at top level, and
- * after each change of permissions.
+ * Reports changes of bookmarks (K9) while there is the permission. The background calls it at top level, and after each
+ * change of permissions: Firefox forgets the listeners of a permission that is given back.
  */
-export function onBookmarkEvent(handler: (event: { type: string; data: object }) => void): void {
+export function onBookmarkEvent(handler: typeof report): void {
+  report = handler
   const b = bookmarks()
-  if (watched || !b) return
-  watched = true
-  b.onCreated.addListener((_, node) => handler({ type: 'created', data: { ...node } }))
-  b.onChanged.addListener((id, change) => handler({ type: 'changed', data: { id, ...change } }))
-  b.onRemoved.addListener((id, { parentId, index, node }) =>
-    handler({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
-  )
-  b.onMoved.addListener((id, move) => handler({ type: 'moved', data: { id, ...move } }))
+  b?.onCreated.addListener(created)
+  b?.onChanged.addListener(changed)
+  b?.onRemoved.addListener(removed)
+  b?.onMoved.addListener(moved)
 }

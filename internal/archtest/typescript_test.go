@@ -117,7 +117,10 @@ var scriptRules = []scriptRule{
 		reason: "runs the extension's own module",
 	},
 	{
-		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"},
+		room: "extension/calls",
+		may: []string{
+			"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts", "wasm/js/shared/json.ts",
+		},
 		reason: "admits calls",
 	},
 	{
