@@ -169,6 +169,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       // What was begun was begun with the registry before.
       this.notices.dismiss()
       this.removing.clear()
+      this.log.clear() // another registry uses the same numbers
       this.dialog = undefined
       this.listen()
     }
