@@ -167,6 +167,43 @@ test('the timeline of another registry has no rows of the one before', async () 
   await p.page.close()
 })
 
+test('the log is that of the registry that the panel has, also after the panel was moved', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'log' } })
+  await p.page.evaluate(async () => {
+    const { createRegistry } = await import('/npm/index.js' as string) as {
+      createRegistry(o: object): Promise<Registry>
+    }
+    const make = async (text: string) => {
+      const registry = await createRegistry({ mode: 'main', storage: 'memory' })
+      const listeners = new Set<unknown>()
+      return Object.assign(registry, {
+        listeners,
+        logs: async () => [{ server: 's', at: 1, level: 'info', text }],
+        observe: (listener: unknown, { logs }: { logs?: boolean } = {}) => {
+          if (logs) listeners.add(listener)
+          return () => void listeners.delete(listener)
+        },
+      })
+    }
+    Object.assign(window, { first: await make('of the first'), second: await make('of the second') })
+    window.panel.registry = (window as never as { first: Registry }).first
+  })
+  await p.panel.getByText('of the first').waitFor()
+  await p.page.evaluate(() => {
+    window.panel.registry = (window as never as { second: Registry }).second
+  })
+  await p.panel.getByText('of the second').waitFor()
+  assert.equal(await p.panel.getByText('of the first').count(), 0)
+  await p.page.evaluate(() => document.querySelector('main')!.append(window.panel))
+  await p.page.waitForFunction(() => {
+    const { first, second } = window as never as Record<string, { listeners: Set<unknown> }>
+    return first!.listeners.size === 0 && second!.listeners.size === 1
+  })
+  assert.equal(await p.panel.getByText('of the second').count(), 1)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('requests and responses are shown and saved without secrets', async () => {
   const p = await openPanel(browser, site, {
     query: { view: 'activity' },
