@@ -50,6 +50,11 @@ export abstract class ModelTools {
   /** Calls the listener after each change of the tools. */
   abstract subscribe(listener: () => void): () => void
 
+  /** Whether a search does not find the tool, so that each list has to have it. */
+  isUnindexed(_tool: types.ToolInfo): boolean {
+    return false
+  }
+
   /** The annotations of a tool, as far as they are believed. */
   abstract annotations(tool: types.ToolInfo): Record<string, unknown> | undefined
 
@@ -83,7 +88,7 @@ export abstract class ModelTools {
     if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
     this.#dialect = format
     this.#prepare()
-    const isKept = (tool: types.ToolInfo) => matches(keep, tool.name)
+    const isKept = (tool: types.ToolInfo) => matches(keep, tool.name) || this.isUnindexed(tool)
     left = budgetTokens
     for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
     if (format === 'anthropic') {
