@@ -218,12 +218,13 @@ test('extra tools are in each deferred list, and their answers have their own na
   assert.equal((await view.toMessage(result, { format: 'gemini' })).functionResponse.name, 'plan')
 })
 
-test('the question of a view has every digit of a large integer', async () => {
+test('the question of a view has every digit of a large integer, also through the tool that calls others', async () => {
   const asked: unknown[] = []
   const extra = [{ name: 'plan', run: () => '' }]
   const view = registry.view({ servers: ['ship'], extra, approve: ({ args }) => (asked.push(args), true) })
   await view.call('plan', '{"id":9007199254740993}')
-  assert.deepEqual(asked, [{ id: '9007199254740993' }])
+  await view.call('portolan_call_tool', '{"name": "plan", "arguments": {"id": 9007199254740993}}')
+  assert.deepEqual(asked, Array(2).fill({ id: '9007199254740993' }))
 })
 
 test('functions of the page are tools: checked, approved, observed, cut and cancelled', async () => {
