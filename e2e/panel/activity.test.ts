@@ -8,6 +8,7 @@ import { createRegistry } from '../../dist/npm/index.js'
 import { replay } from '../../dist/npm/cassette.js'
 import { launchChromium, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import type { Registry } from '../../wasm/js/shared/types.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 const canary = 'canary-41c8e0a2'
@@ -113,6 +114,92 @@ test('a call has its arguments and its answer, and is made again', async () => {
   await p.panel.getByRole('button', { name: 'demo__weather' }).click()
   await details.getByText('demo__weather').waitFor()
   assert.equal(await details.getByText('Arguments').count(), 0)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a call is made again with the digits that it had, and not where something is redacted', async () => {
+  const p = await openPanel(browser, site, {
+    query: { view: 'activity' },
+    servers: { demo: { url: 'builtin:demo' }, other: { url: steered.url, headers: { key: canary } } },
+  })
+  const exact = '{"text": "x", "id": 9007199254740993}'
+  await p.page.evaluate(async (exact) => {
+    const { registry } = window
+    await registry.call('demo__echo', exact).catch(() => {})
+    const call = registry.call.bind(registry) as (...of: unknown[]) => Promise<unknown>
+    Object.assign(window, { calls: [] as unknown[] })
+    Object.assign(registry, {
+      call: (...of: unknown[]) => ((window as never as { calls: unknown[] }).calls.push(of[1]), call(...of)),
+    })
+  }, exact)
+  await p.panel.getByRole('button', { name: 'demo__echo' }).click()
+  const details = p.panel.getByRole('region', { name: 'Details' })
+  await details.getByText('"9007199254740993"').waitFor()
+  await details.getByRole('button', { name: 'Run again' }).click()
+  await p.page.waitForFunction(([exact]) => (window as never as { calls: string[] }).calls[0] === exact, [exact])
+  await p.panel.getByRole('button', { name: 'Clear' }).click()
+  await p.page.evaluate((text) => window.registry.call('demo__echo', { text }), `it is ${canary}`)
+  await p.panel.getByRole('button', { name: 'demo__echo' }).click()
+  await details.getByText('"it is [redacted]"').first().waitFor()
+  assert.equal(await details.getByRole('button', { name: 'Run again' }).count(), 0)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('the timeline of another registry has no rows of the one before', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { demo: { url: 'builtin:demo' } } })
+  await p.page.evaluate(() => window.registry.call('demo__add', { a: 1, b: 2 }))
+  await p.panel.getByRole('button', { name: 'demo__add' }).waitFor()
+  await p.page.evaluate(async () => {
+    const { createRegistry } = await import('/npm/index.js' as string) as {
+      createRegistry(o: object): Promise<Registry>
+    }
+    const other = await createRegistry({ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    await other.discover()
+    window.panel.registry = other
+    await (window.panel as unknown as { updateComplete: Promise<void> }).updateComplete
+    await other.call('demo__echo', { text: 'x' })
+  })
+  await p.panel.getByRole('button', { name: 'demo__echo' }).waitFor()
+  assert.equal(await p.panel.getByRole('button', { name: 'demo__add' }).count(), 0)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('the log is that of the registry that the panel has, also after the panel was moved', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'log' } })
+  await p.page.evaluate(async () => {
+    const { createRegistry } = await import('/npm/index.js' as string) as {
+      createRegistry(o: object): Promise<Registry>
+    }
+    const make = async (text: string) => {
+      const registry = await createRegistry({ mode: 'main', storage: 'memory' })
+      const listeners = new Set<unknown>()
+      return Object.assign(registry, {
+        listeners,
+        logs: async () => [{ server: 's', at: 1, level: 'info', text }],
+        observe: (listener: unknown, { logs }: { logs?: boolean } = {}) => {
+          if (logs) listeners.add(listener)
+          return () => void listeners.delete(listener)
+        },
+      })
+    }
+    Object.assign(window, { first: await make('of the first'), second: await make('of the second') })
+    window.panel.registry = (window as never as { first: Registry }).first
+  })
+  await p.panel.getByText('of the first').waitFor()
+  await p.page.evaluate(() => {
+    window.panel.registry = (window as never as { second: Registry }).second
+  })
+  await p.panel.getByText('of the second').waitFor()
+  assert.equal(await p.panel.getByText('of the first').count(), 0)
+  await p.page.evaluate(() => document.querySelector('main')!.append(window.panel))
+  await p.page.waitForFunction(() => {
+    const { first, second } = window as never as Record<string, { listeners: Set<unknown> }>
+    return first!.listeners.size === 0 && second!.listeners.size === 1
+  })
+  assert.equal(await p.panel.getByText('of the second').count(), 1)
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

@@ -102,6 +102,19 @@ test('a name that is taken is renamed, overwritten or skipped', async () => {
   await done(p)
 })
 
+test('an edit with a name that no server can have changes nothing', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByRole('dialog').getByLabel('Name', { exact: true }).fill('constructor')
+  await p.panel.getByRole('dialog').getByLabel('URL').fill('https://moved.example/mcp')
+  await p.panel.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await p.panel.getByText('Name is taken').waitFor()
+  await p.panel.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  const url = await p.page.evaluate(() => window.registry.getSnapshot().servers['steered']!.config.url)
+  assert.equal(url, steered.url)
+  await done(p)
+})
+
 test('where secrets are kept is as it is shown, also after the text was changed', async () => {
   const p = await openPanel(browser, site)
   await box(p).fill(JSON.stringify({ mcpServers: { s: { url: steered.url, headers: { Authorization: canary } } } }))

@@ -230,6 +230,23 @@ test('a server samples: the person edits the messages and the answer, and sees b
   assert.deepEqual(p.faults, [])
 })
 
+test('a long text of sampling is shown to its end, and sent whole when it was edited', async (t) => {
+  const p = await scene(t)
+  const text = `${'word '.repeat(46_000)}end`
+  const answer = sampled(p, [text])
+  const field = dialog(p).getByLabel('Message to the model')
+  await field.waitFor()
+  assert.equal(await field.inputValue(), text)
+  await field.fill(`${text}!`)
+  await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
+  const said = dialog(p).getByLabel('Answer of the model').getByRole('textbox')
+  assert.equal(await said.inputValue(), `${text}!`.toUpperCase())
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  const { content } = JSON.parse(await answer) as { content: { text: string } }
+  assert.equal(content.text.length, text.length + 1)
+  assert.deepEqual(p.faults, [])
+})
+
 test('sampling is declined before the model is asked, and after; a fault of the model is shown', async (t) => {
   const p = await scene(t)
   const declined = sampled(p, ['One'])

@@ -313,6 +313,23 @@ test('a server of the catalogue is chosen, its headers asked for, and added', as
   await p.page.close()
 })
 
+test('a catalogue whose first pages have no server of use can be read on', async (t) => {
+  const last = await readFile(`${root}testdata/catalogue/page-2.json`, 'utf8')
+  let asked = 0
+  const catalogue = await listen((_, res) => {
+    const page = ++asked > 5 ? last : JSON.stringify({ servers: [], metadata: { nextCursor: `after-${asked}` } })
+    res.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(page)
+  })
+  t.after(() => catalogue.close())
+  const p = await openPanel(browser, site, { query: { catalogue: catalogue.url } })
+  await p.panel.getByRole('button', { name: 'Browse catalogue' }).first().click()
+  await p.panel.getByRole('button', { name: 'More', exact: true }).click()
+  await p.panel.locator('.listing').first().waitFor()
+  assert.equal(asked, 6)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a catalogue that is not there says so, and is asked again', async (t) => {
   let down = true
   const catalogue = await listen((_, res) =>

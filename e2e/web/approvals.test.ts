@@ -163,6 +163,17 @@ test('an answer for good counts in the other tab, until it is forgotten in one',
   assert.deepEqual(await call(first, 'deny'), ['denied', 1])
 })
 
+test('the question has every digit of a large integer', async (t) => {
+  const { tab } = await scene(t)
+  const page = await tab(', onApprove: (q) => { asked.push(q.args); return "deny" }')
+  await discover(page)
+  const asked = await page.evaluate(async () => {
+    await window.r.dispatch('s__raw', '{"id": 9007199254740993, "n": 12}').catch(() => {})
+    return window.asked
+  })
+  assert.deepEqual(asked, [{ id: '9007199254740993', n: 12 }])
+})
+
 test('a question that is answered for good elsewhere is open no more', async (t) => {
   const { tab } = await scene(t)
   const hook =

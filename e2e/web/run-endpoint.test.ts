@@ -291,6 +291,13 @@ test('O9: leaving the response ends the run, also where the signal of the reques
   assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
 })
 
+test('O3: the response of a run that was read before ends', async () => {
+  const { run, toSSE } = await import(`${root}dist/npm/run.js`) as typeof import('../../web/run/types.ts')
+  const used = run({ prompt: 'x', registry, model, roles, cache: false })
+  await all(used)
+  assert.equal(await toSSE(used).text(), '')
+})
+
 test('hostile: an endpoint that is none, or whose events end early, is an error', async (t) => {
   const answers: [status: number, type: string, body: string][] = [
     [500, 'text/plain', 'no'],

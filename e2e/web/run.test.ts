@@ -137,6 +137,13 @@ const summary = (links = [caseUrl(1)], words = 'Carriers are liable.') =>
   `## Summary\n${words}\n## Key Cases\n${links.map((url) => `- [A case](${url})`).join('\n')}\n## Notes\nLook further.`
 const shareUrl = 'https://law.example/search?q=carrier%20liability'
 
+/** All events of a run. */
+async function read(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 const all = <T extends RunEvent['type']>({ events }: Played, type: T) =>
   events.filter((e) => e.type === type) as Of<T>[]
@@ -374,6 +381,32 @@ row('O8: a server that does not answer ends the run before the model is asked', 
   assert.match(one(lacking, 'error').detail!, /no_such_tool/)
 })
 
+test('O8: the servers of all roles are looked at, and no other one', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const silent = await lawServer()
+  t.after(() => silent.close())
+  silent.faults.silent = true
+  const servers = { law: { url: law.url }, silent: { url: silent.url }, wild: { url: wild.url } }
+  const registry = await createRegistry({ storage: 'memory', servers })
+  t.after(() => registry.close())
+  let asked = 0
+  const model = (_: unknown, { json }: { json?: boolean }) => {
+    asked++
+    return json ? plan() : summary()
+  }
+  const last = async (roles: RunOptions['roles']) =>
+    (await read(run({ prompt: 'x', registry, roles, model, cache: false }))).at(-1)!
+  const list = 'law__list_databases'
+  assert.equal((await last({ list, search: 'law__search' })).type, 'answer', 'a server without a role may be silent')
+  await registry.discover(['wild'])
+  wild.faults.unhealthy = true
+  asked = 0
+  const event = await last({ list, search: 'wild__search', link: 'law__build_search_url' })
+  assert.ok(event.type === 'error' && event.code === 'unhealthy' && event.hint, JSON.stringify(event))
+  assert.equal(asked, 0)
+})
+
 row('O9: a search falls back where the server lacks the tool with progress', async (run) => {
   for (const how of ['unlisted', 'unknown', 'method'] as const) {
     law.reset()
@@ -403,6 +436,32 @@ row('O9: a tool that only reads is tried three times, another one once', async (
   assert.match(broken.detail!, /The index is being rebuilt/)
   const silent = one(await run({ says: ['fail'] }), 'error')
   assert.deepEqual(silent, { type: 'error', code: 'model_failed' }, 'what the model threw may have its key')
+})
+
+test('O9: through a view too, a call is tried three times in all', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const retry = { attempts: 3 }
+  const registry = await createRegistry({
+    storage: 'memory',
+    servers: { law: { url: law.url, trust: 'trust', retry } },
+  })
+  t.after(() => registry.close())
+  await registry.discover()
+  law.faults.failures = 20
+  const view = registry.view({})
+  const events = await read(
+    run({ prompt: 'x', view, model: () => '{"query": "x"}', roles: { search: 'search' } }),
+  )
+  const end = events.at(-1)!
+  assert.ok(end.type === 'error' && end.code === 'search_failed', JSON.stringify(end))
+  assert.equal(law.calls.filter((name) => name === '503').length, 1)
+  law.reset()
+  law.faults.failures = 20
+  await read(
+    run({ prompt: 'x', registry, view, model: () => '{"query": "x"}', roles: { search: 'search' } }),
+  )
+  assert.equal(law.calls.filter((name) => name === '503').length, 3)
 })
 
 row('O9: the time of a run ends it: with what was found, or as an error', async (run) => {
@@ -482,6 +541,44 @@ test('O11: results are kept for five minutes, sources for an hour', async (t) =>
   }
 })
 
+test('O10: a store that hangs once does not keep later runs', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const registry = await createRegistry({ storage: 'memory', servers: { law: { url: law.url } } })
+  t.after(() => registry.close())
+  const kept = new Map<string, string>()
+  let hangs = true
+  const store = {
+    get: (key: string) => hangs ? new Promise<null>(() => {}) : kept.get(key) ?? null,
+    set: (key: string, value: string) => void kept.set(key, value),
+    remove: (key: string) => void kept.delete(key),
+  }
+  const quota = { key: 'ada', perDay: 2, store }
+  const model = (_: unknown, { json }: { json?: boolean }) => json ? plan() : summary()
+  const last = async (timeoutMs?: number) =>
+    (await read(
+      run({ prompt: 'x', registry, model, quota, timeoutMs, roles: { search: 'search', list: 'list_databases' } }),
+    ))
+      .at(-1)!
+  assert.equal((await last(500)).type, 'error')
+  hangs = false
+  const event = await last()
+  assert.ok(event.type === 'answer' && event.remaining === 1, JSON.stringify(event))
+})
+
+test('O11: another endpoint under the same name is searched itself', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const registry = await createRegistry({ storage: 'memory', servers: { law: { url: law.url } } })
+  t.after(() => registry.close())
+  const model = (_: unknown, { json }: { json?: boolean }) => json ? plan() : summary()
+  const once = () => read(run({ prompt: 'x', registry, model, roles: { search: 'search', list: 'list_databases' } }))
+  await once()
+  await registry.updateServer('law', { url: wild.url })
+  await once()
+  assert.deepEqual(wild.calls, ['list_databases', 'search'])
+})
+
 row('O12: the key of the model and the headers of the servers do not meet', async (run) => {
   const headers = { Authorization: 'Bearer key-of-the-server' }
   const played = await run({ headers, says: [plan(), 'fail'] })
@@ -507,6 +604,25 @@ row('O14: the server has one tool for each step, and the host puts them together
     assert.ok(['list_databases', 'search_with_progress', 'build_search_url'].includes(params.name), params.name)
     assert.doesNotMatch(JSON.stringify(params.arguments), /Liability of carriers/, 'the prompt stays with the host')
   }
+})
+
+test('hostile: what a model says is made a text, and a question takes one reply', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const registry = await createRegistry({ storage: 'memory', servers: { law: { url: law.url } } })
+  t.after(() => registry.close())
+  const roles = { search: 'search', list: 'list_databases' }
+  const play = (says: unknown[], quota?: RunOptions['quota']) =>
+    run({ prompt: 'x', registry, roles, quota, model: () => says.shift() as string })
+  const bad = (await read(play([{ text: 5 }, { text: {} }]))).at(-1)!
+  assert.ok(bad.type === 'error' && bad.code === 'bad_plan', JSON.stringify(bad))
+  assert.equal((await read(play([plan(), { text: ['## Summary\nYes.'] }]))).at(-1)!.type, 'answer')
+  assert.throws(() => play([], { key: 'x', perDay: NaN }), { code: 'invalid_option' })
+  const asking = play(['{"clarify": "Which?"}', plan(), summary()])
+  const taken: boolean[] = []
+  for await (const event of asking)
+    if (event.type === 'clarify') taken.push(asking.reply('this'), asking.reply('that'))
+  assert.deepEqual(taken, [true, false])
 })
 
 row('hostile: wrong options throw, and long texts are bounded', async (run) => {

@@ -3,7 +3,15 @@ import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import type { Activity, ApprovalRequest, Channel, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
+import type {
+  Activity,
+  ApprovalRequest,
+  Channel,
+  LocalTool,
+  OpenAITool,
+  PortLike,
+  Registry,
+} from '../../wasm/js/shared/types.ts'
 import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -199,6 +207,24 @@ test('extra tools belong to their view, under their own names', async () => {
   assert.ok(!registry.has('plan'))
   assert.throws(() => registry.view({ extra: [{ ...echo, name: 'a__b' }] }), code('invalid_config'))
   assert.throws(() => registry.view({ extra: [{ ...echo, name: 'no space' }] }), code('invalid_config'))
+})
+
+test('extra tools are in each deferred list, and their answers have their own names', async () => {
+  const extra = [{ ...echo, name: 'plan' }]
+  const view = registry.view({ servers: ['ship'], extra }).view()
+  const listed = view.getTools({ deferred: { budgetTokens: 1 } }) as OpenAITool[]
+  assert.deepEqual(listed.map((t) => t.function.name), ['plan', 'portolan_search_tools', 'portolan_call_tool'])
+  const result = await view.call('plan', { text: 'ahoy' })
+  assert.equal((await view.toMessage(result, { format: 'gemini' })).functionResponse.name, 'plan')
+})
+
+test('the question of a view has every digit of a large integer, also through the tool that calls others', async () => {
+  const asked: unknown[] = []
+  const extra = [{ name: 'plan', run: () => '' }]
+  const view = registry.view({ servers: ['ship'], extra, approve: ({ args }) => (asked.push(args), true) })
+  await view.call('plan', '{"id":9007199254740993}')
+  await view.call('portolan_call_tool', '{"name": "plan", "arguments": {"id": 9007199254740993}}')
+  assert.deepEqual(asked, Array(2).fill({ id: '9007199254740993' }))
 })
 
 test('functions of the page are tools: checked, approved, observed, cut and cancelled', async () => {

@@ -93,16 +93,33 @@ func isKnownDialect(uri string) bool {
 
 // hasID reports whether a part of the schema has an address, to which references may lead.
 func hasID(n *rawjson.Node) bool {
-	return n.Is('o') && n.Get("$id") != nil || (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
+	_, ok := textAt(n, "$id")
+	return ok || hasIDWithin(n)
+}
+
+// hasIDWithin reports whether a part within has one. References of that part then begin
+// there, and not at the root.
+func hasIDWithin(n *rawjson.Node) bool {
+	return (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
+}
+
+// once returns what *known holds. If it holds nothing yet, find finds it.
+func once(known **bool, find func() bool) bool {
+	if *known == nil {
+		found := find()
+		*known = &found
+	}
+	return **known
 }
 
 // isAddressed reports whether the schema or a part of it has an address.
 func (v *validator) isAddressed() bool {
-	if v.addressed == nil {
-		found := hasID(v.root)
-		v.addressed = &found
-	}
-	return *v.addressed
+	return once(&v.addressed, func() bool { return hasID(v.root) })
+}
+
+// isNested reports whether a part of the schema has an address.
+func (v *validator) isNested() bool {
+	return once(&v.nested, func() bool { return hasIDWithin(v.root) })
 }
 
 func textAt(s *rawjson.Node, key string) (string, bool) {
@@ -122,6 +139,7 @@ type validator struct {
 	trials    int // passes that are running
 	unsure    bool
 	addressed *bool // once known
+	nested    *bool // once known
 }
 
 // fail records one problem, which may quote the schema. It never quotes the value. Nobody
@@ -348,7 +366,7 @@ func (v *validator) isMultiple(n, step []byte) bool {
 
 func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	if ref, ok := s.Get("$ref").Text(); ok {
-		if target := v.root.Resolve(ref); target != nil && isSchema(target) {
+		if target := v.root.Resolve(ref); target != nil && isSchema(target) && !v.isNested() {
 			v.check(target, value, path, depth+1)
 		} else if v.trials == 0 && strings.Contains(ref, "://") && !isKnownDialect(ref) && !v.isAddressed() {
 			v.fail(path, "refers to another document, which is not fetched: "+ref)

@@ -1,4 +1,5 @@
 import { html, nothing, type LitElement, type PropertyValues, type TemplateResult } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
 import type { Dialog, PanelContext } from './context.ts'
 import { wordsOf, type Messages, type Words } from './translations.ts'
@@ -169,6 +170,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       // What was begun was begun with the registry before.
       this.notices.dismiss()
       this.removing.clear()
+      this.log.clear() // another registry uses the same numbers
       this.dialog = undefined
       this.listen()
     }
@@ -211,22 +213,25 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         </div>
         <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
           ${
-      !this.registry
-        ? nothing
-        : view === 'servers'
-        ? this.serversView(servers)
-        : view === 'tools'
-        ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
+      keyed(
+        this.registry, // what a view has shown and heard is of its registry
+        !this.registry
+          ? nothing
+          : view === 'servers'
+          ? this.serversView(servers)
+          : view === 'tools'
+          ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
           .known=${this.tokenCounts.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
-        : view === 'resources'
-        ? html`<portolan-resources .panel=${this} .servers=${this.snapshot.servers}></portolan-resources>`
-        : view === 'prompts'
-        ? html`<portolan-prompt-list .panel=${this} .servers=${this.snapshot.servers}></portolan-prompt-list>`
-        : view === 'tasks'
-        ? html`<portolan-tasks .panel=${this}></portolan-tasks>`
-        : view === 'log'
-        ? html`<portolan-log .panel=${this}></portolan-log>`
-        : html`<portolan-activity .panel=${this} .log=${this.log} .records=${this.records}></portolan-activity>`
+          : view === 'resources'
+          ? html`<portolan-resources .panel=${this} .servers=${this.snapshot.servers}></portolan-resources>`
+          : view === 'prompts'
+          ? html`<portolan-prompt-list .panel=${this} .servers=${this.snapshot.servers}></portolan-prompt-list>`
+          : view === 'tasks'
+          ? html`<portolan-tasks .panel=${this}></portolan-tasks>`
+          : view === 'log'
+          ? html`<portolan-log .panel=${this}></portolan-log>`
+          : html`<portolan-activity .panel=${this} .log=${this.log} .records=${this.records}></portolan-activity>`,
+      )
     }
         </div>
         ${this.dialogView()}

@@ -26,6 +26,7 @@ export abstract class AskingRun implements Run {
 
   reply(text: string): boolean {
     const answer = this.#answer
+    this.#answer = undefined
     answer?.(text)
     return !!answer
   }

@@ -21,14 +21,16 @@ export function callsOf({ registry, view }: RunOptions, metrics: RunMetrics, sig
       const { name, parameters, readOnly } = tool
       const known = Object.entries(args).filter(([key]) => !parameters.length || parameters.includes(key))
       const given = Object.fromEntries(known)
-      const options = { signal, onProgress: onProgress && ((p: ToolProgress) => !p.retry && onProgress(p)) }
+      const options = {
+        signal,
+        onProgress: onProgress && ((p: ToolProgress) => !p.retry && onProgress(p)),
+        attempts: 1,
+      }
       for (let tried = 0;; tried++) {
         signal.throwIfAborted()
         metrics.toolCalls++
         try {
-          return await (view
-            ? view.call(name, given, options)
-            : registry!.call(name, given, { ...options, attempts: 1 }))
+          return await (view ?? registry!).call(name, given, options)
         } catch (e) {
           if (signal.aborted || tried >= retries || !readOnly || !(e as RegistryError).retryable) throw e
           metrics.retries++

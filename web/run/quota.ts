@@ -10,11 +10,13 @@ const memory = new Map<string, string>()
 
 /** The last request to each store: requests take turns, so that none is counted twice. */
 const turns = new WeakMap<object, Promise<unknown>>()
+/** How long a request waits for the one before, in ms. That one may hang. */
+const patience = 5000
 
 /** Takes one run of a quota. Returns how many are left, and fails if there was none. */
 export function take({ key, perDay, store }: RunQuota): Promise<number> {
   const counts: Pick<StorageAdapter, 'get'> & { set(key: string, value: string): unknown } = store ?? memory
-  const turn = Promise.resolve(turns.get(counts)).catch(() => {}).then(async () => {
+  const turn = before(counts).then(async () => {
     const today = Math.floor(Date.now() / day)
     const name = `portolan.quota.${key}`
     const [stored, n] = String(await counts.get(name) ?? '').split(':').map(Number)
@@ -26,4 +28,14 @@ export function take({ key, perDay, store }: RunQuota): Promise<number> {
   })
   turns.set(counts, turn)
   return turn
+}
+
+/** Waits for the request before. */
+async function before(counts: object): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, patience)
+  })
+  await Promise.race([turns.get(counts), late]).catch(() => {})
+  clearTimeout(timer)
 }

@@ -20,7 +20,10 @@ export const toSSE: typeof types.toSSE = (run) => {
         void stop()
         throw e
       })
-      if (!value) return // the client has left
+      if (!value) { // the client has left, or the run was read before
+        clearInterval(timer)
+        return controller.close()
+      }
       const { type, ...data } = value
       controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
       if (type === 'progress' || type === 'results_preview') return

@@ -12,6 +12,7 @@ const usualHint = 'Try again in a moment, or look at the servers in the settings
 /** A tool of a role. */
 export interface RoleTool {
   name: string
+  server: string
   /** The names of its parameters; none if the schema does not name them. */
   parameters: string[]
   /** It claims that it changes nothing. */
@@ -23,9 +24,11 @@ export interface RoleTools {
   list: RoleTool | undefined
   search: RoleTool[]
   link: RoleTool | undefined
-  /** The server that has most of them. */
-  server: string | undefined
-  /** The address of the server for people, or the origin of its endpoint. */
+  /** The servers that the run needs. */
+  servers: string[]
+  /** The endpoint of the server that has most of them. */
+  endpoint: string | undefined
+  /** The address of that server for people, or the origin of its endpoint. */
   home: string | undefined
 }
 
@@ -55,7 +58,7 @@ function homeOf(health: ReturnType<typeof healthOf>): string | undefined {
   return address(health?.serverInfo?.websiteUrl) ?? (URL.canParse(url) ? address(new URL(url).origin) : undefined)
 }
 
-/** The tools of the roles: all of the server that has the most of them. */
+/** The tools of the roles. A name that several servers have is that of the server with the most of them. */
 function rolesOf(options: RunOptions): RoleTools {
   const { roles } = options
   const all = listed(options)
@@ -72,21 +75,24 @@ function rolesOf(options: RunOptions): RoleTools {
     const parameters = inputSchema?.['properties']
     return {
       name: found.name,
+      server: found.server,
       parameters: isObject(parameters) ? Object.keys(parameters) : [],
       readOnly: annotations?.['readOnlyHint'] === true,
     }
   }
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
-  const home = homeOf(healthOf(options, server))
-  return { list: find(roles.list), search, link: find(roles.link), server, home }
+  const list = find(roles.list), link = find(roles.link)
+  const servers = [...new Set([list, search[0], link].flatMap((tool) => tool?.server ?? []))]
+  const health = healthOf(options, server)
+  return { list, search, link, servers, endpoint: health?.config.url, home: homeOf(health) }
 }
 
 /** Fails if something keeps the run from beginning. */
-function check(options: RunOptions, tools: RoleTools, server: string | undefined): void {
+function check(options: RunOptions, tools: RoleTools, servers: string[]): void {
   const { roles, registry } = options
-  const health = healthOf(options, server)
-  const isHealthy = health?.status === 'connected' && !health.suspended && !health.consecutiveFailures
-  if (registry && server !== undefined && !isHealthy) {
+  for (const server of servers) {
+    const health = healthOf(options, server)
+    if (!registry || (health?.status === 'connected' && !health.suspended && !health.consecutiveFailures)) continue
     const what = health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'
     unhealthy(`The server ${server} ${what}.`, health?.hint)
   }
@@ -99,20 +105,21 @@ function check(options: RunOptions, tools: RoleTools, server: string | undefined
 }
 
 /**
- * The tools of the roles, once their server has shown that it answers: it is asked for its tools. That takes at most
- * 2 s. A view alone tells of health by its tools, because those of suspended servers leave its list.
+ * The tools of the roles, once their servers have shown that they answer: they are asked for their tools. That takes
+ * at most 2 s. A view alone tells of health by its tools, because those of suspended servers leave its list.
  */
 export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools> {
   const { registry } = options
-  const before = rolesOf(options).server
+  const before = rolesOf(options).servers
   if (registry) {
     const late = AbortSignal.timeout(patience)
     const over = AbortSignal.any([signal, late])
-    await registry.discover(before === undefined ? undefined : [before], { signal: over }).catch(() => {})
+    await registry.discover(before.length ? before : undefined, { signal: over }).catch(() => {})
     signal.throwIfAborted()
-    if (late.aborted) unhealthy(`The server ${before ?? ''} did not answer in 2 s.`)
+    // Where the servers of the roles were not known, one that has nothing to do with the run may be the late one.
+    if (late.aborted && before.length) unhealthy(`The server ${before.join(' or ')} did not answer in 2 s.`)
   }
   const tools = rolesOf(options)
-  check(options, tools, tools.server ?? before) // the tools of a server that fails leave the list
+  check(options, tools, tools.servers.length ? tools.servers : before) // the tools of a server that fails leave the list
   return tools
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Activity, Snapshot } from '../shared/types.ts'
+import type { Activity, ServerConfig, Snapshot, ToolResult } from '../shared/types.ts'
 import { Activities } from './activity.ts'
 
 test('a connection that fails in its first state is reported', () => {
@@ -34,4 +34,17 @@ test('only observers of logs hear of them', () => {
   const activities = new Activities(new Map([[listener('calls'), {}], [listener('logs'), { logs: true }]]), () => [])
   activities.log({ server: 's', at: 1, level: 'info', text: 'a message' })
   assert.deepEqual(seen, ['logs'])
+})
+
+test('the digits of large integers are kept in arguments, unless something was redacted', async () => {
+  const seen: (string | undefined)[] = []
+  const listener = (a: Activity) => void (a.phase === 'begin' && seen.push(a.args))
+  const config = { url: 'https://a.example', headers: { key: 'canary-1234' } } as unknown as ServerConfig
+  const activities = new Activities(new Map([[listener, { contents: true }]]), () => [config])
+  const result = { content: [], isError: false, text: '', durationMs: 0 } as unknown as ToolResult
+  const call = (args: unknown) => activities.call('s', 's__t', args, {}, () => Promise.resolve(result))
+  const exact = '{"id": 9007199254740993}'
+  await call(exact)
+  await call('{"id": 9007199254740993, "key": "canary-1234"}')
+  assert.deepEqual(seen, [exact, '{"id":"9007199254740993","key":"[redacted]"}'])
 })

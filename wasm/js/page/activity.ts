@@ -1,4 +1,5 @@
 import type { ExchangeEvent } from '../shared/protocol.ts'
+import { isObject, legible, mayLoseDigits } from '../shared/json.ts'
 import { endpointOf, originOf } from '../shared/origin.ts'
 import { Redaction } from '../shared/redaction.ts'
 import type {
@@ -72,7 +73,7 @@ export class Activities {
     const about = { id, kind: 'call', server, tool } as const
     const end = (e: Ending) =>
       this.#tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
-    this.#tell({ ...about, phase: 'begin', at: Date.now(), ...this.#content('args', () => readable(args)) })
+    this.#tell({ ...about, phase: 'begin', at: Date.now(), ...this.#content('args', () => readable(args), args) })
     try {
       const result = await run({
         ...options,
@@ -120,12 +121,15 @@ export class Activities {
     })
   }
 
-  /** A member with a content as JSON text, if a listener wants contents. */
-  #content<K extends 'args' | 'answer'>(name: K, value: () => unknown): { [key in K]?: string } {
+  /** A member with a content as JSON text, if a listener wants contents. `given` may be the text of the value. */
+  #content<K extends 'args' | 'answer'>(name: K, make: () => unknown, given?: unknown): { [key in K]?: string } {
     if (![...this.#listeners.values()].some((o) => o.contents)) return {}
     const redaction = new Redaction(undefined, this.#mask)
     for (const config of this.#configs()) redaction.learn(config)
-    const text = JSON.stringify(redaction.value(value(), undefined)) ?? ''
+    const value = make()
+    let text = JSON.stringify(redaction.value(value, undefined)) ?? ''
+    const isExact = typeof given === 'string' && isObject(value) && mayLoseDigits(given) && redaction.allows(given)
+    if (isExact && text === JSON.stringify(value)) text = given // its numbers have all their digits
     const shown = text.length > longestContent ? `${text.slice(0, longestContent)}…` : text
     return { [name]: shown } as { [key in K]?: string }
   }
@@ -199,7 +203,7 @@ const message = (text: string | undefined) => (text ? { message: text.slice(0, l
 /** The arguments of a call as a value. What is no JSON is shown as it is. */
 function readable(args: unknown): unknown {
   try {
-    return JSON.parse(argumentText(args))
+    return legible(argumentText(args))
   } catch {
     return typeof args === 'string' ? args : null
   }

@@ -1,6 +1,7 @@
 import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
 import { unknownFormat } from './formats.ts'
+import { isObject, mayLoseDigits, memberText } from '../shared/json.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
@@ -50,6 +51,11 @@ export abstract class ModelTools {
   /** Calls the listener after each change of the tools. */
   abstract subscribe(listener: () => void): () => void
 
+  /** Whether a search does not find the tool, so that each list has to have it. */
+  isUnindexed(_tool: types.ToolInfo): boolean {
+    return false
+  }
+
   /** The annotations of a tool, as far as they are believed. */
   abstract annotations(tool: types.ToolInfo): Record<string, unknown> | undefined
 
@@ -83,7 +89,7 @@ export abstract class ModelTools {
     if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
     this.#dialect = format
     this.#index()
-    const isKept = (tool: types.ToolInfo) => matches(keep, tool.name)
+    const isKept = (tool: types.ToolInfo) => matches(keep, tool.name) || this.isUnindexed(tool)
     left = budgetTokens
     for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
     if (format === 'anthropic') {
@@ -146,7 +152,10 @@ export abstract class ModelTools {
   /** Answers the tools with which models find and call other tools. */
   async answer(name: string, args: string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
     const asked = JSON.parse(args) as Record<string, unknown>
-    return name === searchTool ? this.#search(asked, options) : this.#call(asked, options)
+    if (name === searchTool) return this.#search(asked, options)
+    // Parsing rounds large integers, and the text has their digits.
+    if (isObject(asked['arguments']) && mayLoseDigits(args)) asked['arguments'] = memberText(args, 'arguments')
+    return this.#call(asked, options)
   }
 
   async #search({ query, limit, server }: Record<string, unknown>, { signal }: types.DispatchOptions) {
@@ -168,7 +177,7 @@ export abstract class ModelTools {
   async #call({ name, arguments: args }: Record<string, unknown>, options: types.DispatchOptions) {
     const began = performance.now()
     if (typeof name === 'string' && !isOwn(name) && this.has(name))
-      return this.call(name, argumentText(args as Record<string, unknown>), options)
+      return this.call(name, argumentText(args), options)
     const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch(() => [])
     const hint = near.length ? ` The nearest are: ${near.map((hit) => hit.name).join(', ')}.` : ''
     const text = `There is no tool ${JSON.stringify(String(name).slice(0, 200))}.${hint} Find tools with ${searchTool}.`

@@ -189,6 +189,17 @@ test('P46: the parameters of a tool: nested ones, those of items and of alternat
   assert.deepEqual(details.split('\n'), ['What to keep', 'today yesterday', 'A name'])
 })
 
+test('a tool whose name has only words that say nothing is found by its name', () => {
+  const index = new SearchIndex()
+  const tool = (name: string, description = '') =>
+    documentOf({ name: `s__${name}`, server: 's', tool: name, definition: { name, description, inputSchema: {} } })
+  finish(index.set('s', [tool('about'), tool('who_are_you'), tool('list_files', 'Lists all files in a folder.')]))
+  const found = (query: string) => index.search(query, 5).map(({ name }) => name)
+  assert.deepEqual(found('about'), ['s__about'])
+  assert.deepEqual(found('Who are you?'), ['s__who_are_you'])
+  assert.deepEqual(found('what are the files about'), ['s__list_files'])
+})
+
 test('words and stems', () => {
   assert.deepEqual(split('getHTTPResponseCode2 kebab-case snake_case URLs', 20), [
     'get',

@@ -3,11 +3,12 @@ import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Scanner } from '../shared/scan.ts'
-import { isObject } from '../shared/object.ts'
+import { isObject, legible } from '../shared/json.ts'
 import type { Shape } from './repair.ts'
 import { type ConfigStore, pinsShape } from './storage.ts'
 import type {
   Approval,
+  ApprovalRequest,
   Flag,
   HeldTool,
   RedactedConfig,
@@ -251,7 +252,7 @@ export class Trust {
           server: tool.server,
           tool: tool.tool,
           name: tool.name,
-          args: JSON.parse(args),
+          args: legible(args) as ApprovalRequest['args'],
           annotations: tool.definition.annotations ?? {},
           trusted: config.trust === 'trust',
           pin,

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { ToolResult } from '../shared/types.ts'
-import { checkResult, validateArguments } from './validate.ts'
+import type { ToolInfo, ToolResult } from '../shared/types.ts'
+import { checkArguments, checkResult, validateArguments } from './validate.ts'
 
 interface Group {
   description: string
@@ -57,6 +57,12 @@ function inGo(cases: Case[]): (string | undefined)[] {
 const object = (properties: unknown, more = {}) => ({ type: 'object', properties, ...more })
 const nest = (n: number, wrap: (s: unknown) => unknown) =>
   Array.from({ length: n }).reduce<unknown>((s) => wrap(s), { type: 'string' })
+
+/** The reference leads to the definition beside it, because that part has an address of its own. */
+const nested = {
+  properties: { a: { $id: 'https://a.example/a', $ref: '#/$defs/a', $defs: { a: { type: 'number' } } } },
+  $defs: { a: { type: 'array' } },
+}
 
 const places = object({
   city: { type: 'string', minLength: 2 },
@@ -126,6 +132,8 @@ const hostile: Case[] = [
   { properties: { a: { $ref: `https://example.com/${'x'.repeat(1000)}` } } },
   { properties: { a: { $ref: 'https://json-schema.org/draft/2020-12/schema' } } },
   { properties: { a: { $ref: 'https://example.com/x' } }, $defs: { x: { $id: 'https://example.com/x' } } },
+  nested,
+  { properties: { $id: { type: 'string' }, a: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'array' } } },
 ].flatMap((schema) =>
   [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args }))
 )
@@ -323,4 +331,18 @@ test('misfits of a result are flags at JSON pointers, at most five, or an error'
     server: 's',
     retryable: false,
   })
+})
+
+test('a reference in a part with an address of its own is not read as one of the root', () => {
+  assert.equal(validateArguments(nested, { a: 1 }), undefined)
+  assert.match(
+    validateArguments({ ...nested, properties: { $id: {}, a: { $ref: '#/$defs/a' } } }, { a: 1 })!,
+    /an array/,
+  )
+})
+
+test('arguments for a schema in another dialect are refused with a hint that says whose fault it is', () => {
+  const definition = { name: 't', inputSchema: { $schema: 'https://evil.example/dialect' } }
+  const tool = { name: 's__t', server: 's', tool: 't', definition } as ToolInfo
+  assert.throws(() => checkArguments(tool, '{}'), { code: 'invalid_arguments', hint: /the server's maker/ })
 })

@@ -27,11 +27,14 @@ const understood = new Set(
 
 /** Throws if the arguments do not fit the tool's schema. The host rejects calls of unknown tools. */
 export function checkArguments(tool: ToolInfo | undefined, args: string): void {
-  const problems = tool && validateArguments(tool.definition.inputSchema, JSON.parse(args))
+  const schema = tool?.definition.inputSchema
+  const problems = validateArguments(schema, JSON.parse(args))
   if (problems)
     throw new RegistryError(invalidArgumentsError.code, `invalid arguments: ${problems}`, {
       ...invalidArgumentsError,
-      server: tool.server,
+      ...(foreignDialect(schema) !== undefined &&
+        { hint: "Tell the server's maker: no arguments can help. JSON Schema 2020-12 is read." }),
+      server: tool!.server,
     })
 }
 
@@ -64,18 +67,25 @@ export function checkResult(tool: ToolInfo, result: ToolResult, throws: boolean)
  * be wrong.
  */
 export function validateArguments(schema: unknown, args: unknown): string | undefined {
-  const dialect = get(schema, '$schema')
-  if (typeof dialect === 'string' && !isKnown(dialect))
-    return `the schema is in the dialect ${clip(dialect)}, which is not supported`
+  const dialect = foreignDialect(schema)
+  if (dialect !== undefined) return `the schema is in the dialect ${clip(dialect)}, which is not supported`
   return misfits(schema, args).map(({ path, want }) => `${path || 'the arguments'}: ${want}`).join('; ') || undefined
 }
 
 /** Whether the keywords that are read mean the same in a dialect. */
 const isKnown = (dialect: string) => schemaDialects.includes(dialect.replace(/#$/, ''))
 
+/** The dialect that the schema says it is in, if its keywords are not known. */
+function foreignDialect(schema: unknown): string | undefined {
+  const dialect = get(schema, '$schema')
+  return typeof dialect === 'string' && !isKnown(dialect) ? dialect : undefined
+}
+
 /** Whether a part of the schema has an address, to which references may lead. */
-const hasId = (s: unknown): boolean =>
-  typeof s === 'object' && s !== null && (Object.hasOwn(s, '$id') || Object.values(s).some(hasId))
+const hasId = (s: unknown): boolean => typeof get(s, '$id') === 'string' || hasIdWithin(s)
+
+/** Whether a part within has one. References of that part then begin there, and not at the root. */
+const hasIdWithin = (s: unknown): boolean => typeof s === 'object' && s !== null && Object.values(s).some(hasId)
 
 /** A place that does not fit, as a JSON pointer, and what is wanted there. Both are clipped. */
 interface Misfit {
@@ -91,7 +101,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
   let problems: Misfit[] = []
   let steps = 0
   let work = 0
-  let addressed: boolean | undefined
+  let addressed: boolean | undefined, nested: boolean | undefined
   let trials = 0 // passes that are running
   // Set at a keyword that may make a misfit valid. Then only certain misfits are reported.
   let unsure = false
@@ -212,7 +222,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     const ref = get(s, '$ref')
     if (typeof ref === 'string') {
       const target = lookup(schema, ref)
-      if (target !== undefined) check(target, value, path, depth + 1)
+      if (target !== undefined && !(nested ??= hasIdWithin(schema))) check(target, value, path, depth + 1)
       else if (!trials && ref.includes('://') && !isKnown(ref) && !(addressed ??= hasId(schema)))
         fail(path, `refers to another document, which is not fetched: ${ref}`)
       else unsure = true

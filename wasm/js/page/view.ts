@@ -1,4 +1,5 @@
 import { checkFields } from '../shared/fields.ts'
+import { legible } from '../shared/json.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
@@ -17,7 +18,7 @@ const absent = { readOnly: false, destructive: true, idempotent: false, openWorl
 
 /** What a view needs of the registry, or of the view, that it narrows. */
 export type Parent =
-  & Pick<ModelTools, 'tools' | 'call' | 'dispatch' | 'find' | 'toMessage' | 'subscribe' | 'annotations'>
+  & Pick<ModelTools, 'tools' | 'call' | 'dispatch' | 'find' | 'toMessage' | 'subscribe' | 'annotations' | 'isUnindexed'>
   & { readonly ended: AbortSignal; readonly runner: LocalRunner }
 
 /** The tools of a view, as far as they are known to be the same. */
@@ -34,6 +35,8 @@ export class View extends ModelTools implements types.View {
   #options: types.ViewOptions = {}
   #passes = filterFor({})
   #extra: LocalSet | undefined
+  /** Results of extra tools. */
+  readonly #ofExtra = new WeakSet<types.ToolResult>()
   #chosen: Chosen | undefined
   readonly #listeners = new Set<() => void>()
   readonly #ends = new AbortController()
@@ -147,9 +150,10 @@ export class View extends ModelTools implements types.View {
     const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
     try {
       await this.#approve(tool, text, signal)
-      return await (this.#extra?.infos.includes(tool)
-        ? this.#extra.run(tool, text, { ...options, signal }, this.runner)
-        : this.#parent.call(name, args, { ...options, signal }))
+      if (!this.#extra?.infos.includes(tool)) return await this.#parent.call(name, args, { ...options, signal })
+      const result = await this.#extra.run(tool, text, { ...options, signal }, this.runner)
+      this.#ofExtra.add(result)
+      return result
     } catch (e) {
       if (options.signal?.aborted || !signal.aborted) throw e
       if (this.ended.aborted) throw closedError()
@@ -176,7 +180,7 @@ export class View extends ModelTools implements types.View {
           server: tool.server,
           tool: tool.tool,
           name: tool.name,
-          args: JSON.parse(args),
+          args: legible(args) as types.ApprovalRequest['args'],
           description: tool.definition.description ?? '',
           annotations: tool.definition.annotations ?? {},
           trusted: !!this.annotations(tool),
@@ -226,7 +230,15 @@ export class View extends ModelTools implements types.View {
   }
 
   get toMessage(): types.Registry['toMessage'] {
-    return this.#parent.toMessage
+    return (async (result: types.ToolResult, options: types.MessageOptions) => {
+      const message = await this.#parent.toMessage(result, options)
+      if ('functionResponse' in message && this.#ofExtra.has(result)) message.functionResponse.name = result.tool
+      return message
+    }) as types.Registry['toMessage']
+  }
+
+  override isUnindexed(tool: types.ToolInfo): boolean {
+    return !!this.#extra?.infos.includes(tool) || this.#parent.isUnindexed(tool)
   }
 
   annotations(tool: types.ToolInfo): Record<string, unknown> | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { elementTexts, extentOf, mayLoseDigits, memberText } from './json.ts'
+import { elementTexts, extentOf, legible, mayLoseDigits, memberText } from './json.ts'
 
 test('memberText gives the text of a member', () => {
   for (
@@ -73,4 +73,14 @@ test('mayLoseDigits says yes where a double rounds', () => {
   for (const n of ['9007199254740993', '-12345678901234567890', '1.2345678901234567890'])
     assert.ok(mayLoseDigits(`{"n":${n}}`), n)
   assert.ok(!mayLoseDigits('{"n":900719925474099,"m":1.5}'))
+})
+
+test('legible keeps the digits of integers that a double cannot hold, and nothing else changes', () => {
+  const text = String.raw`{"id":9007199254740993,"s":"9007199254740993 \" -9007199254740993","f":0.1234567890123456789,
+"safe":1234567890123456,"many":[-12345678901234567890,1e30],"9007199254740993":0}`
+  const { id, many, ...rest } = legible(text) as Record<string, unknown>
+  assert.deepEqual([id, many], ['9007199254740993', ['-12345678901234567890', 1e30]])
+  const { id: _, many: __, ...same } = JSON.parse(text) as Record<string, unknown>
+  assert.deepEqual(rest, same)
+  assert.equal((legible(JSON.stringify({ n: '1'.repeat(2e7) })) as { n: string }).n.length, 2e7)
 })

@@ -47,6 +47,17 @@ export function mayLoseDigits(text: string): boolean {
   return /\d{16}/.test(text)
 }
 
+/** The value of a JSON text, for people to read. An integer that a double cannot hold is a text with its digits. */
+export const legible = (text: string): unknown =>
+  JSON.parse(
+    mayLoseDigits(text)
+      ? text.replace(
+        /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g,
+        (part) => (/^-?\d+$/.test(part) && !Number.isSafeInteger(+part) ? `"${part}"` : part),
+      )
+      : text,
+  )
+
 /**
  * The text of the member `key` of the object in `text`, which has to be valid JSON. Undefined if there is none. The
  * last of several counts, as for JSON.parse.

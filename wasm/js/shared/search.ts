@@ -1,6 +1,6 @@
 import type { SearchDocument } from './searchdocument.ts'
 import { abbreviates, distance, pieces } from './vocabulary.ts'
-import { isStopWord, split, stem } from './words.ts'
+import { split, stem, telling } from './words.ts'
 import type { Steps } from './yield.ts'
 
 /** A tool that fits a query. */
@@ -169,7 +169,7 @@ export class SearchIndex {
   /** Adds the texts of a tool, one for each field. */
   #add(doc: Doc, texts: string[], known: Map<string, Posting[]>): void {
     for (const [i, { most, norm, usual, weight }] of fields.entries()) {
-      const all = split(texts[i]!.slice(0, LONGEST_TEXT), most), words = all.filter((w) => !isStopWord(w))
+      const all = split(texts[i]!.slice(0, LONGEST_TEXT), most), words = telling(all)
       for (const word of words) {
         let having = known.get(word)
         if (!having) known.set(word, having = this.#learn(doc.server, word))
@@ -221,7 +221,7 @@ export class SearchIndex {
     const all = [...new Set(split(query.slice(0, LONGEST_QUERY), QUERY_WORDS))]
     const tools = this.#count()
     const known: Asked[] = [], unknown: Asked[] = []
-    for (const word of all.filter((w) => !isStopWord(w)).flatMap((w) => this.#parts(w))) {
+    for (const word of telling(all).flatMap((w) => this.#parts(w))) {
       const place = all.indexOf(word)
       const readings = this.#readings(word, unknown.length < UNKNOWN)
       for (const joined of place < 0 ? [] : [word + (all[place + 1] ?? ''), (all[place - 1] ?? '') + word])

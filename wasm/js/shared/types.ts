@@ -1197,6 +1197,7 @@ export interface ApprovalRequest {
   /** The tool's name on the server. `name` is its name for models. */
   tool: string
   name: string
+  /** An integer that JavaScript cannot hold is a text with its digits. */
   args: Record<string, unknown>
   description: string
   /** The server's annotations. They are claims, unless `trusted`. */

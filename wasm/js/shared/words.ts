@@ -13,7 +13,11 @@ const stopWords = new Set(
     .split(' '),
 )
 
-export const isStopWord = (word: string): boolean => stopWords.has(word)
+/** The words that say something; all words if none does, as for a tool that is called about. */
+export function telling(words: string[]): string[] {
+  const some = words.filter((word) => !stopWords.has(word))
+  return some.length ? some : words
+}
 
 /** Letters of scripts that put no spaces between words. */
 const dense = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]'

@@ -69,9 +69,9 @@ const fileText = (value: unknown) =>
   JSON.stringify(value, (_, v: unknown) => typeof v === 'string' ? maskSecrets(v) : v, 1)
 
 /** A JSON text's value; undefined if it is cut, or none. */
-export function parsed(text: string): unknown {
+export function parsed(text: string, read: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return read(text)
   } catch {
     return undefined
   }

@@ -37,6 +37,7 @@ test('an export has no queries and no names of users of URLs', () => {
     over: true,
     outcome: 'error',
     message: 'GET https://user:pass@host.example/mcp?key=canary#x failed',
+    progress: { progress: 1, message: 'reads https://host.example/?key=canary' },
   }])
   assert.ok(!/canary|pass/.test(text), text)
   assert.match(text, /https:\/\/host\.example\/mcp failed/)

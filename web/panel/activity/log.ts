@@ -90,12 +90,11 @@ const sizeOf = ({ args = '', answer = '', exchange }: Row) =>
 export function exportRows(rows: readonly Row[]): string {
   const bare = (text: string) => text.replace(/(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[^\s]*/g, '$1$2')
   return JSON.stringify(
-    rows.map(({ over: _, id: __, args: ___, answer: ____, exchange: _____, message, ...row }) => ({
+    rows.map(({ over: _, id: __, args: ___, answer: ____, exchange: _____, ...row }) => ({
       ...row,
       at: new Date(row.at).toISOString(),
-      ...(message && { message: bare(message) }),
     })),
-    null,
+    (_, v: unknown) => typeof v === 'string' ? bare(v) : v,
     1,
   )
 }

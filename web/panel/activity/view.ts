@@ -7,6 +7,7 @@ import { searchField, selectField } from '../../ui/fields.ts'
 import type { Key } from '../translations.ts'
 import { clean } from '../../ui/text.ts'
 import { asCassette, asHAR, parsed } from './files.ts'
+import { legible } from '../../../wasm/js/shared/json.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 import type { HttpExchange } from '../../../wasm/js/shared/types.ts'
 import { placeOf } from '../server/diagnosis.ts'
@@ -46,7 +47,7 @@ class ActivityView extends PanelPart {
       this.drawing = true
       requestAnimationFrame(() => {
         this.drawing = false
-        this.requestUpdate()
+        if (this.isConnected) this.requestUpdate()
       })
     })
   }
@@ -209,7 +210,8 @@ class ActivityView extends PanelPart {
       ${this.content('result', r.answer)}
       ${r.exchange ? this.exchange(r.exchange) : nothing}
       ${
-      r.kind === 'call' && whole !== undefined && this.panel.registry.has(r.tool ?? '')
+      r.kind === 'call' && whole !== undefined && !r.args!.includes('[redacted]') &&
+        this.panel.registry.has(r.tool ?? '')
         ? html`<div class="row"><button type="button" class="small" ?disabled=${!r.over} @click=${() =>
           this.again(r)}>${t('run_again')}</button></div>`
         : nothing
@@ -220,7 +222,7 @@ class ActivityView extends PanelPart {
   /** A JSON text as a tree, or what is left of one that was cut. */
   private content(label: Key, text: string | undefined): TemplateResult | typeof nothing {
     if (!text) return nothing
-    const value = parsed(text)
+    const value = parsed(text, legible)
     return value === undefined
       ? html`<h4>${this.t(label)}</h4><pre tabindex="0"><bdi>${clean(text, 70_000)}</bdi></pre>`
       : html`<portolan-json .panel=${this.panel} .label=${this.t(label)} .value=${value} .levels=${4}></portolan-json>`

@@ -88,7 +88,7 @@ class CatalogueDialog extends PanelDialog {
       )
     }</ul>
       ${
-      this.listings.length && !this.done && !this.fault
+      !this.done && !this.fault && (this.listings.length || !this.loading)
         ? html`<button type="button" aria-disabled=${this.loading} @click=${() => {
           if (!this.loading) void this.more()
         }}>${this.t('more')}</button>`

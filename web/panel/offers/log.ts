@@ -27,7 +27,16 @@ class LogView extends PanelPart {
   private arrived: LogEntry[] = []
   private drawing = false
 
+  override connectedCallback(): void {
+    super.connectedCallback()
+    if (this.hasUpdated) this.listen() // it has been moved
+  }
+
   protected override firstUpdated(): void {
+    this.listen()
+  }
+
+  private listen(): void {
     void this.panel.run(async () => {
       const { registry } = this.panel
       const hear = registry.observe(({ log }) => log && this.take(log), { logs: true })

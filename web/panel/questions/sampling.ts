@@ -99,7 +99,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
   private field(label: string, value: string, typed: (value: string) => void): TemplateResult {
     const id = freshId()
     return html`<div class="field"><label for=${id}>${label}</label><textarea id=${id} rows="4" dir="auto" .value=${
-      clean(value, 200_000)
+      clean(value, Infinity)
     } @change=${(e: Event) => typed((e.target as HTMLTextAreaElement).value)}></textarea></div>`
   }
 

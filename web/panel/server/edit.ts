@@ -5,7 +5,7 @@ import type { RedactedConfig, ServerConfig, Snapshot } from '../../../wasm/js/sh
 import { maxServerName } from '../../../wasm/js/shared/wire.gen.ts'
 import { fieldProblem, options } from '../../ui/fields.ts'
 import { clean } from '../../ui/text.ts'
-import { renameFree } from '../../config/address.ts'
+import { cleanName, renameFree } from '../../config/address.ts'
 import { usable } from '../../config/headers.ts'
 import { lint } from '../../config/lint.ts'
 import { nameNote } from '../add/name-note.ts'
@@ -135,9 +135,15 @@ class Edit extends PanelDialog {
     </form>`
   }
 
+  /** The name as the registry takes it. */
+  private get wanted(): string {
+    const typed = this.name.trim()
+    return typed === this.server ? typed : cleanName(typed)
+  }
+
   /** What cannot be saved, in the panel's words. */
   private problems(): Problems {
-    const name = this.name.trim()
+    const name = this.wanted
     const others = Object.keys(this.panel.snapshot.servers).filter((other) => this.copy || other !== this.server)
     const wrong = lint({ url: this.url }).find((l) => l.level === 'error')
     const headers = new Map<string, string>()
@@ -150,7 +156,7 @@ class Edit extends PanelDialog {
     return {
       headers,
       ...(!name && { name: this.t('field_required') }),
-      ...(others.includes(name) && { name: this.t('name_taken') }),
+      ...((others.includes(name) || name in {}) && { name: this.t('name_taken') }),
       ...(wrong && { url: this.t(`lint_${wrong.code}` as Key, wrong.values) }),
     }
   }
@@ -165,8 +171,7 @@ class Edit extends PanelDialog {
     }
     if (saysUnfinished(this)) return
     const { registry } = this.panel
-    const { server, copy, health } = this
-    const name = this.name.trim()
+    const { server, copy, health, wanted: name } = this
     const patch = this.patch(new FormData(event.target as HTMLFormElement))
     try {
       if (copy) await registry.addServer(name, withoutUndefined({ ...this.origin, enabled: true, ...patch }))
