@@ -1,6 +1,6 @@
 // Reads response bodies up to a limit.
 
-import { Elements, join, Runs } from './json-array.ts'
+import { Elements, join } from './json-array.ts'
 import { type BodyReader, Gathered } from './buffers.ts'
 import { JsonFilter } from './json-filter.ts'
 import { skipString } from '../shared/json.ts'
@@ -16,11 +16,11 @@ export class BodyTooLarge extends Error {}
 export class NotJson extends Error {}
 
 /**
- * What was read: a JSON text and its value; or a value without its list of tools, which was read apart; or the text of
- * a response for the page to parse. `outline` is that response without the content of its members, and `deepest` its
- * depth. `ordinary`: its strings have no hidden characters.
+ * What was read: a JSON text and its value; or a value without its list of tools, which was read element by element;
+ * or the text of a response for the page to parse. `outline` is that response without the content of its members, and
+ * `deepest` its depth. `ordinary`: its strings have no hidden characters.
  */
-export type Json = { text: string; value: unknown } | {
+export type Json = { text: string; value: unknown; raw?: Uint8Array<ArrayBuffer> } | {
   value: unknown
   tools: ToolsReader
   size: number
@@ -41,8 +41,10 @@ export interface JsonBounds {
   depth: number
   /** The length of a string in a large text, in bytes. The rest is left out. */
   string: number
-  /** Reads the list of tools in the result. */
+  /** Reads the list of tools in the result of a large text that is not parsed as one. */
   tools?: () => ToolsReader
+  /** A list of tools of so many bytes is parsed as one. */
+  whole?: number
   /** Whether the page parses a message with this outline. Absent if it parses none. */
   passes?: (outline: unknown) => boolean
 }
@@ -50,11 +52,8 @@ export interface JsonBounds {
 /** Longer texts are filtered as bytes before they are parsed, unless they are parsed as one. */
 const LARGE_BYTES = 512 << 10
 
-/**
- * The longest list of tools that is read in runs: if its length is announced, and if not. What follows may need the
- * filter.
- */
-const RUNS_BYTES = 8 << 20, UNANNOUNCED_BYTES = 2 << 20
+/** The longest text that is parsed as one if its length is not announced: what follows may need the filter. */
+const UNANNOUNCED_BYTES = 2 << 20
 
 /** The page parses results of this length, in characters. */
 const PASSED_CHARS = 64 << 10
@@ -71,27 +70,29 @@ const OUTLINE_CHARS = 64 << 10
 /** Collects one JSON text from chunks. */
 class Gathering {
   readonly #bounds: JsonBounds
-  /** The longest text that is parsed as one, and the longest list that is read in runs. */
+  /** The longest text that is parsed as one: without and with a look at its values. */
   readonly #most: number
-  readonly #mostInRuns: number
+  readonly #whole: number
   #size = 0
-  /** The chunks of a text that is not filtered. */
+  /** The chunks of a text that is parsed as one. */
   #parts: Uint8Array<ArrayBuffer>[] = []
-  #runs: Runs | undefined
+  /** The chunks whose values are counted, and the rough number of these. */
+  #counted = 0
+  #values = 0
   #sieve: JsonFilter | undefined
   #elements: Elements | undefined
   readonly #gathered = new Gathered()
   /** The response to a call. Native code decodes it and skips its strings. */
   #text = ''
-  readonly #decoder = new TextDecoder()
+  #decoder: TextDecoder | undefined
 
   /** `length` is the announced length in bytes, or negative. */
   constructor(bounds: JsonBounds, length: number) {
     this.#bounds = bounds
     this.#most = Math.min(LARGE_BYTES, bounds.values)
-    const most = length < 0 ? UNANNOUNCED_BYTES : RUNS_BYTES
-    this.#mostInRuns = length > most ? 0 : most
-    if (bounds.tools) this.#runs = new Runs(bounds.tools())
+    const { whole = 0 } = bounds
+    const most = length < 0 ? Math.min(whole, UNANNOUNCED_BYTES) : whole
+    this.#whole = length > most ? 0 : most
   }
 
   /** Takes the next chunk. Throws BodyTooLarge. */
@@ -99,17 +100,21 @@ class Gathering {
     const { bytes, passes, values } = this.#bounds
     this.#size += piece.length
     if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`)
-    if (passes) return void (this.#text += this.#decoder.decode(piece, { stream: true }))
+    if (passes) return void (this.#text += (this.#decoder ??= new TextDecoder()).decode(piece, { stream: true }))
     if (!this.#sieve) {
       this.#parts.push(piece.slice())
-      this.#runs?.push(this.#decoder.decode(piece, { stream: true }))
-      if (this.#size <= this.#most || (this.#runs?.broken === false && this.#size <= this.#mostInRuns)) return
+      if (this.#size <= this.#most || this.#size <= this.#whole && this.#hasFew()) return
       this.#sieve = this.#begin()
-      this.#runs = undefined
     }
     for (const part of this.#parts.length ? this.#parts.splice(0) : [piece])
       for (const kept of this.#sieve.push(part)) this.#gathered.add(kept)
     if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`)
+  }
+
+  /** Whether the chunks so far have few values, so that parsing them takes little memory. */
+  #hasFew(): boolean {
+    for (; this.#counted < this.#parts.length; this.#counted++) this.#values += valuesIn(this.#parts[this.#counted]!)
+    return this.#values <= this.#bounds.values
   }
 
   #begin(): JsonFilter {
@@ -126,17 +131,27 @@ class Gathering {
   json(): Json | undefined {
     if (this.#bounds.passes) return parseResponse(this.#text, this.#bounds, this.#size)
     if (this.#sieve && (!this.#sieve.whole || this.#elements?.broken)) return undefined
-    const listed = this.#runs?.end()
-    if (listed !== undefined) return { value: listed, tools: this.#runs!.tools, size: this.#size }
     const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts)
     try {
       const text = decoder.decode(bytes)
       const value = JSON.parse(text) as unknown
-      return this.#elements?.tools ? { value, tools: this.#elements.tools, size: this.#size } : { text, value }
+      return this.#elements?.tools
+        ? { value, tools: this.#elements.tools, size: this.#size }
+        : { text, value, raw: bytes }
     } catch {
       return undefined
     }
   }
+}
+
+/** At least the number of elements and members that begin in a part of a JSON text. Strings count, too. */
+function valuesIn(bytes: Uint8Array): number {
+  let values = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const c = bytes[at]!
+    if (c === COMMA || c === OPEN || c === OPEN_LIST) values++
+  }
+  return values
 }
 
 /** Parses the response to a call, unless the page does that. `size` is that of its UTF-8, if known. */
@@ -212,10 +227,10 @@ export async function readJson(
   }
 }
 
-/** Parses a text, a large one or one with a list in turns. Undefined if it is not JSON. Throws BodyTooLarge. */
+/** Parses a text, a large one in turns. Undefined if it is not JSON. Throws BodyTooLarge. */
 export async function parseJson(text: string, bounds: JsonBounds): Promise<Json | undefined> {
   if (bounds.passes) return parseResponse(text, bounds)
-  if (bounds.tools || text.length > Math.min(LARGE_BYTES, bounds.values)) {
+  if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
     const bytes = new TextEncoder().encode(text)
     const gathering = new Gathering(bounds, bytes.length)
     try {

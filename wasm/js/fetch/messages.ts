@@ -6,7 +6,7 @@ import { type JsonObject, isObject, mayLoseDigits, memberText, extentOf } from '
 import type { ResultBody } from '../shared/answer.ts'
 import type { Json } from './body.ts'
 import type { Tables } from './tables.ts'
-import { ToolsReader } from './tools.ts'
+import { readTools, type ToolsReader } from './tools.ts'
 import { heeded } from '../shared/wire.gen.ts'
 
 /** Sends an event of one exchange to Go. The kind gives the arguments their meaning. */
@@ -36,6 +36,8 @@ export interface Reader {
   emit: Emit
   /** The id of the request whose response ends the exchange, or 0. */
   awaits: number
+  /** The bytes of the text that is read, if it came as one. */
+  raw?: Uint8Array<ArrayBuffer> | undefined
   /** What no definition may repeat; see tools.ts. */
   secrets(): string[]
   /** Counts an unrequested event or a request of the server. False if the rate limit is reached. */
@@ -52,7 +54,7 @@ export function readMessages(r: Reader, parsed: unknown, text: string): void {
   for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each)
 }
 
-/** Sorts a message whose list of tools was read apart. `size` is the text's, in bytes. */
+/** Sorts a message whose list of tools was read element by element. `size` is the text's, in bytes. */
 export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: number): void {
   if (isObject(m) && typeof m['method'] !== 'string' && isObject(m['result']) && Array.isArray(m['result']['tools']))
     readAnswer(r, m, undefined, size, tools)
@@ -124,7 +126,7 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
   }
 }
 
-function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, listed?: ToolsReader): void {
+function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, elements?: ToolsReader): void {
   let id = m['id']
   if (id === null && r.awaits !== 0 && isObject(m['error'])) {
     // A server that could not read the request does not know its id.
@@ -138,20 +140,17 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   if (isObject(result) && isComplete(result)) {
     const op = id & Op.Mask
     if (op === Op.List) {
-      const { tools } = result
-      if (Array.isArray(tools)) {
-        const list = listed ?? new ToolsReader(r.bounds, r.secrets())
-        if (!listed) list.addAll(tools, bytes, text)
+      const list = elements ?? readTools(result, bytes, text, r.bounds, r.secrets())
+      if (list)
         return r.emit(
           Kind.Tools,
           last,
           id,
-          r.tables.addPage({ list: list.list }),
+          r.tables.addPage({ list: list.list, text, raw: text === undefined ? undefined : r.raw }),
           bytes,
           list.names,
           list.extra(result),
         )
-      }
       m = { id, result: {} }
       text = undefined
     }

@@ -215,7 +215,20 @@ test('a large result counts as ordinary only if it can have no hidden character'
     assert.equal(await of(text), false, JSON.stringify(text))
 })
 
-test('of a large list, what no bound lets pass is not read', async () => {
+/** Runs a test as on a page's thread, which reads long lists tool by tool, and as in a worker. */
+function inBothThreads(name: string, run: (onPage: boolean) => Promise<void>): void {
+  test(`on a page's thread: ${name}`, async () => {
+    Object.defineProperty(globalThis, 'document', { configurable: true, value: {} })
+    try {
+      await run(true)
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document')
+    }
+  })
+  test(`in a worker: ${name}`, () => run(false))
+}
+
+inBothThreads('of a large list, what no bound lets pass is not read', async (onPage) => {
   const tool = (name: string, more = '') => `{"name":"${name}","inputSchema":{"type":"object"${more}}}`
   const list = (...tools: string[]) =>
     answer('application/json', `{"id":${LIST},"result":{"tools":[${tools.join()}],"nextCursor":"n"}}`)
@@ -226,7 +239,7 @@ test('of a large list, what no bound lets pass is not read', async () => {
   assert.deepEqual(JSON.parse(seen.texts[1]!), {
     drops: [[
       'deep',
-      'the definition is larger than 262144 bytes',
+      `the definition is ${onPage ? 'larger than 262144 bytes' : 'nested deeper than 64 levels'}`,
     ]],
     next: 'n',
   })
@@ -239,29 +252,26 @@ test('of a large list, what no bound lets pass is not read', async () => {
   assert.equal(seen.texts[0], '')
 })
 
-test('a long list is read in runs', async () => {
+inBothThreads('a long list is parsed as one if nothing has to stay free, and it has few values', async (onPage) => {
   const tool = (i: number, values: number) =>
     `{"name":"t${i}","inputSchema":{"enum":[${Array(values).fill(12345678901234567890n)}]}}`
-  const isRead = async (tools: number, values: number, head = true, more = '') => {
-    const list = Array.from({ length: tools }, (_, i) => tool(i, values))
-    const text = `{"id":${LIST},"result":{${more}"tools":[${list}]}}`
+  const sourceOf = async (tools: number, values: number, head = true) => {
+    const text = `{"id":${LIST},"result":{"tools":[${Array.from({ length: tools }, (_, i) => tool(i, values))}]}}`
     handler = answer('application/json', text, head ? { 'content-length': String(text.length) } : {})
     const client = new Client({ responseBytes: 16 << 20, resultValues: 300_000 })
     const table = (await client.run(LIST)).numbers[1]!
     assert.equal(client.platform.text(table, 1), tool(1, values))
     assert.equal(client.platform.tables.tool(table, 1)!.definition.name, 't1')
-    const { runs } = client.platform.tables.takeSource(table)!
+    const source = client.platform.tables.takeSource(table)!
     assert.equal(client.platform.text(table, 2), tool(2, values))
-    assert.deepEqual(runs.map((r) => r.text).join(), list.join())
-    // A run that came as text ends before it would be too long, and one of single tools after that.
-    return runs.every((r) => r.text.length <= 256 << 10)
+    return Object.keys(source)[0]
   }
-  assert.equal(await isRead(900, 40), true)
-  assert.equal(await isRead(900, 90, false), true)
-  assert.equal(await isRead(900, 200, false), false, 'too long to be sure')
-  assert.equal(await isRead(900, 300), true)
-  assert.equal(await isRead(900, 300, true, '"_meta":{},'), false, 'an object before the list')
-  assert.equal(await isRead(990, 420), false, 'too long')
+  assert.equal(await sourceOf(900, 40), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 90, false), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 200, false), 'texts', 'too long to be sure')
+  assert.equal(await sourceOf(900, 300), onPage ? 'texts' : 'text')
+  assert.equal(await sourceOf(900, 400), 'texts', 'too many values')
+  assert.equal(await sourceOf(990, 420), 'texts', 'too long')
 })
 
 test('a list has one fingerprint, whatever the id of its answer, before and after its text is taken', async () => {
@@ -269,7 +279,7 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
     handler = answer('application/json', message(id))
     const client = new Client()
     const table = (await client.run(id)).numbers[1]!
-    if (taken) assert.ok(client.platform.tables.takeSource(table))
+    if (taken) assert.ok('text' in client.platform.tables.takeSource(table)!)
     const print = await new Promise<string>((resolve) => client.platform.fingerprint(table, resolve))
     assert.equal(client.platform.tables.print(table), print)
     return print
@@ -280,18 +290,28 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
     `{"jsonrpc":"2.0","id":${id},${rest(description, more)}}`
   const last = (description: string) => (id: number) => `{${rest(description)},"jsonrpc":"2.0","id":${id}}`
   const odd = (description: string) => (id: number) => `{"id":${id},"jsonrpc":"2.0",${rest(description)}} `
-  const print = await of(first('one'))
-  for (const same of [first('one'), last('one'), odd('one'), first('one', ',"id":5')]) {
-    assert.equal(await of(same), print)
-    assert.equal(await of(same, LIST + 4, true), print)
+  const prints: string[] = []
+  for (const message of [first('one'), last('one'), odd('one')]) {
+    const print = await of(message)
+    assert.equal(await of(message, LIST + 4, true), print)
+    prints.push(print)
   }
-  const prints = [print]
-  for (const other of [first('two'), first(',\\"id\\":5'), first(',\\"id\\":6')]) prints.push(await of(other))
+  for (
+    const other of [
+      first('two'),
+      last('two'),
+      odd('two'),
+      first(',\\"id\\":5'),
+      first(',\\"id\\":6'),
+      first('one', ',"id":5'),
+      first('one', ',"id":6'),
+    ]
+  ) prints.push(await of(other))
   assert.equal(new Set(prints).size, prints.length)
   assert.match(prints[0]!, /^[\w+/]{43}=$/)
 })
 
-test('long lists that differ have fingerprints that differ, wherever the id stands', async () => {
+inBothThreads('long lists that differ have fingerprints that differ, wherever the id stands', async () => {
   const of = async (letter: string, between: string) => {
     const tool = (i: number) => `{"name":"t${i}","inputSchema":{"title":"${letter.repeat(120_000)}"}}`
     const tools = Array.from({ length: 20 }, (_, i) => tool(i))
@@ -308,7 +328,7 @@ test('long lists that differ have fingerprints that differ, wherever the id stan
   }
 })
 
-test('of a very large list the texts are kept, and parsed when somebody looks', async () => {
+inBothThreads('of a very large list the texts are kept, and parsed when somebody looks', async () => {
   const tools = Array.from(
     { length: 60 },
     (_, i) => ({
@@ -330,10 +350,10 @@ test('of a very large list the texts are kept, and parsed when somebody looks', 
     assert.equal(client.platform.pin(table, i), pinOf(tools[i]!), 'of what the server sent')
   }
   assert.notEqual(client.platform.tables.tool(table, 1)!.definition, client.platform.tables.tool(table, 1)!.definition)
-  const { runs } = client.platform.tables.takeSource(table)!
+  const { texts } = client.platform.tables.takeSource(table) as { texts: string[] }
   assert.deepEqual(structuredClone({ ...client.platform.tables.tool(table, 2) }), {
     tool: 't2',
-    definition: (JSON.parse(`[${runs[0]!.text}]`) as unknown[])[2],
+    definition: JSON.parse(texts[2]!),
   })
   assert.deepEqual(client.platform.tables.flags(table, 58)!.map((f) => f.rule), ['hidden_text'])
   assert.equal(client.platform.tables.tool(table, 60), undefined)

@@ -52,6 +52,12 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000
 /** The time that requests without response get after shut(). */
 const SHUT_MS = 500
 
+/**
+ * The longest list that a worker parses as one, in bytes, which costs less than tool by tool. A page's thread has to
+ * stay free, and reads all long lists tool by tool.
+ */
+const WHOLE_LIST_BYTES = 8 << 20
+
 /** The levels around a tool: batch, message, result, list. */
 const ENVELOPE = 4
 
@@ -420,7 +426,10 @@ export class Platform {
       values: resultValues,
       depth: depth + ENVELOPE,
       string: MESSAGE_CHARS,
-      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds, secretsOf(headers)) }),
+      ...(op === Op.List && {
+        tools: () => new ToolsReader(this.#bounds, secretsOf(headers)),
+        whole: 'document' in globalThis ? 0 : WHOLE_LIST_BYTES,
+      }),
       ...(op === Op.Call && { passes: (outline: unknown) => passes(outline, awaits) }),
     }
   }
@@ -428,7 +437,10 @@ export class Platform {
   #sort(r: Reader, json: Json): void {
     if ('message' in json) readPassed(r, json)
     else if ('tools' in json) readListed(r, json.value, json.tools, json.size)
-    else readMessages(r, json.value, json.text)
+    else {
+      r.raw = json.raw
+      readMessages(r, json.value, json.text)
+    }
   }
 
   // Ends an optional stream, which the client opens again later. With HTTP+SSE the stream is the session.

@@ -1,11 +1,14 @@
 // Values that the platform keeps for Go: tool definitions by page of a list, and results until the host takes them.
 
-import type { Run, Source } from '../shared/toolparts.ts'
+import { type Source, toolTexts } from '../shared/toolparts.ts'
 import { type ResultBody, opened } from '../shared/answer.ts'
 import { pinOf } from './pin.ts'
-import { elementTexts, type JsonObject, mayLoseDigits } from '../shared/json.ts'
-import type { ToolList } from './tools.ts'
+import { type JsonObject, mayLoseDigits } from '../shared/json.ts'
+import { PARSED_CHARS, type ToolList } from './tools.ts'
 import type { Flag, ToolDefinition } from '../shared/types.ts'
+
+/** Each digest of a fingerprint is over so many tools, and over the digest before. */
+const PRINTED_TOOLS = 200
 
 /** The bound of all kept results, in characters. The oldest are dropped beyond it. */
 const UNTAKEN_BYTES = 64 << 20
@@ -15,19 +18,20 @@ interface Result {
   readonly bytes: number
 }
 
-/** A page of a list. */
-export interface PageParts {
-  list: ToolList
-  /** Its fingerprint, once known. */
-  print?: string | undefined
+interface Page extends PageParts {
+  /** The texts of tools, in the page's message: of many tools, or if a double cannot hold all numbers. */
+  exact?: (() => string[]) | undefined
+  printing?: Promise<string>
 }
 
-interface Page extends PageParts {
-  /** The texts of its tools are needed: they were not parsed, or a double cannot hold all numbers. */
-  readonly isExact: boolean
-  /** The run that was split last. */
-  split?: { run: Run; texts: string[] }
-  printing?: Promise<string>
+/** A page of a list, and its message if that came as one unchanged text. */
+export interface PageParts {
+  readonly list: ToolList
+  text?: string | undefined
+  /** The bytes of that text, if they are kept. */
+  raw?: Uint8Array<ArrayBuffer> | undefined
+  /** Its fingerprint, once known. */
+  print?: string | undefined
 }
 
 export class Tables {
@@ -36,27 +40,40 @@ export class Tables {
   #untaken = 0
   #last = 0
 
-  addPage({ list, print }: PageParts): number {
+  addPage({ list, text, raw, print }: PageParts): number {
     const table = this.#next()
-    this.#pages.set(table, { list, print, isExact: !list.tools || list.runs.some(({ text }) => mayLoseDigits(text)) })
+    const page: Page = { list, print }
+    if (text !== undefined && list.texts.length === 0) {
+      const isLong = text.length > PARSED_CHARS
+      if (list.sent.size === 0) {
+        page.text = text
+        page.raw = raw
+        if (isLong || mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places)
+      } else if (isLong) { for (const tool of list.tools!) list.texts.push(JSON.stringify(tool)) }
+      if (isLong) list.tools = undefined
+    }
+    this.#pages.set(table, page)
     return table
   }
 
-  /** Removes a page for tables of another thread, as texts. */
+  /** Removes a page for tables of another thread, as texts if it has them. */
   takePage(table: number): PageParts | undefined {
-    const list = this.#pages.get(table)?.list
+    const page = this.#pages.get(table)
     this.#pages.delete(table)
-    return list && { list: { ...list, tools: undefined } }
+    if (!page) return undefined
+    const { list, text } = page
+    return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text }
   }
 
-  /** Takes the text of a page, which goes to the app's page. Undefined if it was taken and is not kept. */
+  /** Removes the source of a page: the text of its message. */
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table)
-    if (!page?.list.runs.length) return undefined
-    page.printing ??= fingerprintOf(page).catch(() => '')
-    const { list: { runs, places } } = page
-    if (!page.isExact) page.list = { ...page.list, runs: [] }
-    return { runs, places }
+    if (!page) return undefined
+    const { text, list: { texts, places } } = page
+    if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '')
+    page.text = page.raw = undefined
+    if (texts.length > 0) return { texts }
+    return text === undefined ? undefined : { text, places }
   }
 
   /** The pin of a tool. '' once its page was released. */
@@ -154,25 +171,40 @@ export class Tables {
 }
 
 /** The SHA-256 of the tools as the server sent them. '' without Web Crypto, as in pages over plain HTTP. */
-export async function fingerprintOf({ list }: PageParts): Promise<string> {
+export async function fingerprintOf({ list: { tools, texts, sent, places }, text, raw }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
   if (!subtle) return ''
-  const { runs, places, sent } = list
-  const texts = runs.flatMap(({ text, end }, i) => {
-    if (!sent.size) return text
-    const from = runs[i - 1]?.end ?? 0, all = elementTexts(`[${text}]`)
-    return places.slice(from, end).map((place, i) => sent.get(from + i) ?? all[place]!)
-  })
-  const bytes = new TextEncoder().encode(texts.join())
-  return btoa(String.fromCharCode(...new Uint8Array(await subtle.digest('SHA-256', bytes))))
+  const digest = async (bytes: Uint8Array<ArrayBuffer>) =>
+    btoa(String.fromCharCode(...new Uint8Array(await subtle.digest('SHA-256', bytes))))
+  const all = text && withoutId(text, raw ?? new TextEncoder().encode(text))
+  if (all) return digest(all)
+  const known = texts.length > 0 ? texts : tools?.map((tool) => JSON.stringify(tool)) ?? toolTexts(text ?? '', places)
+  const left = known.map((tool, i) => sent.get(i) ?? tool)
+  let print = ''
+  do {
+    // Other tasks of the thread run between the digests.
+    print = await digest(new TextEncoder().encode([print, ...left.splice(0, PRINTED_TOOLS)].join()))
+  } while (left.length > 0)
+  return print
+}
+
+/**
+ * The bytes of a message without its id, which differs each time. Undefined unless the id stands first or last, beside
+ * the version only: elsewhere it could be a member of a tool.
+ */
+function withoutId(message: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+  const first = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,/.exec(message)
+  if (first) return bytes.subarray(first[0].length)
+  const last = /,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message.slice(-100))
+  return last ? bytes.subarray(0, bytes.length - last[0].length) : undefined
 }
 
 /** The text of a tool. Undefined if its value is enough. */
 function textAt(page: Page, index: number): string | undefined {
-  const run = page.isExact ? page.list.runs.find(({ end }) => index < end) : undefined
-  if (!run) return undefined
-  if (page.split?.run !== run) page.split = { run, texts: elementTexts(`[${run.text}]`) }
-  return page.split.texts[page.list.places[index]!]
+  if (!page.exact) return page.list.texts[index]
+  const exact = page.exact()
+  page.exact = () => exact
+  return exact[index]
 }
 
 function toolAt(page: Page, index: number): unknown {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secretsOf, ToolsReader } from './tools.ts'
+import { readTools, secretsOf } from './tools.ts'
 
 const bounds = {
   definitionBytes: 1000,
@@ -12,17 +12,9 @@ const bounds = {
   toolsPerServer: 1000,
 }
 const schema = { type: 'object' }
-function readTools(list: unknown[], bytes: number, text: string | undefined, limits = bounds, secrets?: string[]) {
-  const reader = new ToolsReader(limits, secrets)
-  reader.addAll(list, bytes, text)
-  return reader
-}
-const read = (
-  result: { tools: unknown[]; [name: string]: unknown },
-  text: string | undefined = JSON.stringify(result),
-) => {
-  const list = readTools(result.tools, JSON.stringify(result).length, text)
-  return { tools: list.list.tools!, names: list.names, extra: list.extra(result) }
+const read = (result: Record<string, unknown>, text: string | undefined = JSON.stringify(result)) => {
+  const list = readTools(result, JSON.stringify(result).length, text, bounds)
+  return list && { tools: list.list.tools, places: list.list.places, names: list.names, extra: list.extra(result) }
 }
 
 test('bad tools are left out with a reason, the others stay', () => {
@@ -50,8 +42,9 @@ test('bad tools are left out with a reason, the others stay', () => {
       { name: 'n', description: {}, inputSchema: schema },
       good,
     ],
-  })
+  })!
   assert.deepEqual(list.tools, [good])
+  assert.deepEqual(list.places, [17])
   assert.equal(list.names, 'größe 1')
   const extra = JSON.parse(list.extra) as { drops: [string, string][] }
   assert.equal(extra.drops.length, 17)
@@ -59,21 +52,23 @@ test('bad tools are left out with a reason, the others stay', () => {
 })
 
 test('what is not in every answer goes into extra', () => {
-  assert.equal(read({ tools: [] }).extra, '')
-  assert.deepEqual(JSON.parse(read({ tools: [], nextCursor: '', ttlMs: 5 }).extra), { next: '', ttl: 5 })
+  assert.equal(read({ tools: [] })!.extra, '')
+  assert.deepEqual(JSON.parse(read({ tools: [], nextCursor: '', ttlMs: 5 })!.extra), { next: '', ttl: 5 })
   const annotated = { name: 'a', inputSchema: { properties: { x: { type: 'string', 'x-mcp-header': 'X' } } } }
-  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] }).extra).headers, [0])
+  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] })!.extra).headers, [0])
+  assert.equal(read({ tools: {} }), undefined)
+  assert.equal(read({}), undefined)
 })
 
 test('drops are bounded', () => {
-  const list = read({ tools: Array.from({ length: 5000 }, () => null) })
+  const list = read({ tools: Array.from({ length: 5000 }, () => null) })!
   assert.equal((JSON.parse(list.extra) as { drops: unknown[] }).drops.length, 1000)
 })
 
 test('schemas have budgets, in the words that Go has', () => {
   const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 }
   const why = (inputSchema: unknown) => {
-    const list = readTools([{ name: 'n', inputSchema }], 1, '', small)
+    const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, '', small)!
     return list.list.names.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1]
   }
   const empty = (n: number) => Array.from({ length: n }, () => ({}))
@@ -99,11 +94,11 @@ test('hidden characters are found raw and escaped', () => {
   const raw = JSON.stringify({ tools: [tool] })
   const escaped = raw.replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
   for (const text of [raw, escaped, undefined]) {
-    const { tools } = read(JSON.parse(raw) as { tools: unknown[] }, text)
+    const { tools } = read(JSON.parse(raw) as typeof schema, text)!
     assert.equal((tools as { description: string }[])[0]!.description, 'abc\nd')
   }
   for (const description of ['a\u200bb', 'a\bb', 'a\fb', 'a\rb']) {
-    const { tools } = read({ tools: [{ ...tool, description }] })
+    const { tools } = read({ tools: [{ ...tool, description }] })!
     assert.notEqual((tools as { description: string }[])[0]!.description, description)
   }
 })
@@ -116,7 +111,7 @@ test('secrets of the request are taken out of definitions', () => {
   const wire = (description: string, more = {}) =>
     JSON.stringify({ tools: [{ name: 'n', description, inputSchema: schema, ...more }] })
   const shown = (text: string) => {
-    const { list } = readTools((JSON.parse(text) as { tools: unknown[] }).tools, text.length, text, bounds, secrets)
+    const { tools: { list } } = { tools: readTools(JSON.parse(text), text.length, text, bounds, secrets)! }
     return { description: (list.tools![0] as { description: string }).description, sent: list.sent.has(0) }
   }
   assert.deepEqual(shown(wire('docs of application/json')), { description: 'docs of application/json', sent: false })
@@ -131,16 +126,16 @@ test('secrets of the request are taken out of definitions', () => {
       [wire('see s3cr3t/t0ken.').replace('s3cr3t', 's3c\\u00723t'), 'see [redacted].'],
     ] as const
   ) assert.deepEqual(shown(text), { description: want, sent: true }, text)
-  const named = [{ name: 's3cr3t/t0ken', inputSchema: schema }], text = JSON.stringify(named)
-  const list = readTools(named, text.length, text, bounds, secrets)
+  const named = JSON.stringify({ tools: [{ name: 's3cr3t/t0ken', inputSchema: schema }] })
+  const list = readTools(JSON.parse(named), named.length, named, bounds, secrets)!
   assert.deepEqual(list.list.names, [])
   assert.equal(list.extra({}), '{"drops":[["","the name repeats a secret"]]}')
 })
 
 test('a long description is cut, and its tool stays', () => {
   const cut = (description: string) =>
-    (read({ tools: [{ name: 'n', description, inputSchema: schema }] })
-      .tools[0] as { description: string }).description
+    (read({ tools: [{ name: 'n', description, inputSchema: schema }] })!
+      .tools![0] as { description: string }).description
   assert.equal(cut('x'.repeat(200)), 'x'.repeat(200))
   assert.equal(cut('x'.repeat(201)), `${'x'.repeat(191)}… (cut)`)
   assert.equal(cut('é'.repeat(101)), `${'é'.repeat(95)}… (cut)`)

@@ -3,9 +3,8 @@
 
 import type { Bounds } from './events.ts'
 import { cleanTool, type Cleaned } from './hygiene.ts'
-import { elementTexts, extentOf, isObject, type JsonObject } from '../shared/json.ts'
+import { extentOf, isObject, type JsonObject } from '../shared/json.ts'
 import { mayHide } from '../shared/plaintext.ts'
-import type { Source } from '../shared/toolparts.ts'
 import type { Flag } from '../shared/types.ts'
 
 /** The limits of a list and its tools. One tool beyond `toolsPerServer` is read, so that more are known to exist. */
@@ -45,26 +44,27 @@ const NAME_BYTES = 256
 const DROPS = 1000
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u
 
-/** If the runs of a list are longer in sum, only they are kept, in characters. */
-const PARSED_CHARS = 2 << 20
-
-/** The length of a run, in characters. Parsing it takes about 2 ms, and each run is a task of the page. */
-export const RUN_CHARS = 256 << 10
+/** If the texts of a list are longer in sum, only the texts are kept, in characters. */
+export const PARSED_CHARS = 2 << 20
 
 /** The kept parts of one list, by index. It is posted between workers. */
-export interface ToolList extends Source {
+export interface ToolList {
   readonly names: string[]
-  /** The definitions without hidden text. Absent if the runs are enough. */
+  /** The definitions without hidden text. Absent if the texts are enough. */
   tools?: unknown[] | undefined
+  /** The texts of the definitions, of a list that is read element by element. */
+  readonly texts: string[]
   /** The original definitions of tools with hidden text. */
   readonly sent: Map<number, string>
   /** The flags for hidden text. */
   readonly flags: Map<number, Flag[]>
+  /** The place of each tool in the server's list. */
+  readonly places: number[]
 }
 
-/** Reads one list. */
+/** Reads one list, tool by tool. */
 export class ToolsReader {
-  readonly #list: ToolList = { names: [], tools: [], runs: [], sent: new Map(), flags: new Map(), places: [] }
+  readonly list: ToolList = { names: [], tools: [], texts: [], sent: new Map(), flags: new Map(), places: [] }
 
   readonly #bounds: ToolBounds
   readonly #secrets: readonly string[]
@@ -72,11 +72,8 @@ export class ToolsReader {
   readonly #headers: number[] = []
   readonly #tasks: number[] = []
   readonly #apps: number[] = []
-  #entries = 0
+  #place = 0
   #chars = 0
-  /** The texts of tools that are in no run yet, and their length. */
-  #open: string[] = []
-  #length = 0
 
   /** `secrets` are taken out of definitions. */
   constructor(bounds: ToolBounds, secrets: readonly string[] = []) {
@@ -85,7 +82,7 @@ export class ToolsReader {
   }
 
   /** What one look at a JSON text tells of all tools in it. */
-  #factsOf(text: string | undefined): Facts {
+  factsOf(text: string | undefined): Facts {
     const hasEscapes = text === undefined || escapes(text)
     return {
       annotated: text === undefined || text.includes('"x-mcp-header"'),
@@ -98,13 +95,7 @@ export class ToolsReader {
   /** The list is over its limit: of tools, or of ten times as many entries. */
   get full(): boolean {
     const { toolsPerServer: tools } = this.#bounds
-    return this.#list.names.length > tools || this.#entries > 10 * tools
-  }
-
-  /** The list so far. */
-  get list(): ToolList {
-    this.#close()
-    return this.#list
+    return this.list.names.length > tools || this.#place > 10 * tools
   }
 
   /** The size of the largest definition; see ToolBounds. */
@@ -112,60 +103,19 @@ export class ToolsReader {
     return this.#bounds.definitionBytes
   }
 
-  /** Adds a tool with its text. */
-  add(tool: unknown, text: string): void {
-    const added = this.#add(tool, text.length, this.#factsOf(text), text)
-    if (!added) return
-    this.#list.places.push(this.#open.length)
-    this.#open.push(added.isClean ? text : JSON.stringify(added.tool))
-    if ((this.#length += text.length) > RUN_CHARS) this.#close()
-  }
-
-  /** Adds the tools in the text of a run. Throws if it is none. */
-  addRun(text: string): void {
-    this.addAll(JSON.parse(`[${text}]`) as unknown[], text.length, text, true)
-  }
-
-  /** Adds the tools of a text of at least `bytes`, if it is known. `isRun`: it is that of a run. */
-  addAll(tools: readonly unknown[], bytes: number, text: string | undefined, isRun = false): void {
-    const facts = this.#factsOf(text), kept: (Added & { place: number })[] = []
-    for (let place = 0; place < tools.length && !this.full; place++) {
-      const added = this.#add(tools[place], bytes, facts)
-      if (added) kept.push({ ...added, place })
-    }
-    if (!kept.length) return
-    const isWhole = isRun && kept.every((t) => t.isClean)
-    kept.forEach(({ place }, i) => this.#list.places.push(isWhole ? place : i))
-    if (isWhole) return this.#push(text!)
-    const texts = isRun ? elementTexts(`[${text}]`) : []
-    this.#push(kept.map((t) => t.isClean && texts[t.place] || JSON.stringify(t.tool)).join())
-  }
-
-  #close(): void {
-    if (this.#open.length) this.#push(this.#open.splice(0).join())
-    this.#length = 0
-  }
-
-  #push(text: string): void {
-    this.#list.runs.push({ text, end: this.#list.names.length })
-    if ((this.#chars += text.length) > PARSED_CHARS) this.#list.tools = undefined
-  }
-
-  /** `bytes` is at least the tool's size. `facts` are those of a text that holds it. */
-  #add(
-    tool: unknown,
-    bytes: number,
-    facts: Facts,
-    text?: string,
-  ): Added | undefined {
+  /**
+   * Adds a tool. `bytes` is at least its size. `facts` are those of a text that holds it. `text` is its source, if
+   * known.
+   */
+  add(tool: unknown, bytes: number, facts: Facts, text?: string): void {
     const reason = refuse(tool, bytes, this.#bounds)
     const clean = (tool: JsonObject): Cleaned => (facts.hides ? cleanTool(tool) : { tool })
     const cleaned = reason === '' ? clean(tool as JsonObject) : undefined
-    if (!cleaned || cleaned.refused) return this.#drop(tool, cleaned?.refused ?? reason)
+    if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
     cutDescription(cleaned, this.#bounds.descriptionBytes)
     if (facts.leaks) this.#redact(cleaned)
-    if (cleaned.refused) return this.#drop(undefined, cleaned.refused)
-    const { names, sent, flags } = this.#list
+    if (cleaned.refused) return this.drop(undefined, cleaned.refused)
+    const { names, texts, sent, flags, places } = this.list
     const index = names.length
     const isClean = cleaned.tool === tool
     if (facts.annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
@@ -176,10 +126,13 @@ export class ToolsReader {
     if (Array.isArray(visibility) && !visibility.includes('model')) this.#apps.push(index)
     if (cleaned.flags) flags.set(index, cleaned.flags)
     if (!isClean) sent.set(index, text ?? JSON.stringify(tool))
-    this.#list.tools?.push(cleaned.tool)
-    this.#entries++
+    if (text !== undefined) {
+      texts.push(isClean ? text : JSON.stringify(cleaned.tool))
+      if ((this.#chars += text.length) > PARSED_CHARS) this.list.tools = undefined
+    }
+    this.list.tools?.push(cleaned.tool)
+    places.push(this.#place++)
     names.push((tool as { name: string }).name)
-    return { tool: cleaned.tool, isClean }
   }
 
   #redact(cleaned: Cleaned): void {
@@ -192,19 +145,19 @@ export class ToolsReader {
   }
 
   /** Drops a tool and reports the reason. */
-  #drop(tool: unknown, reason: string): undefined {
-    this.#entries++
+  drop(tool: unknown, reason: string): void {
+    this.#place++
     if (this.#drops.length < DROPS) this.#drops.push([nameOf(tool), reason])
   }
 
   /** Drops a tool that is much larger than `largest`. `tool` has its known members. */
   dropLarge(tool?: unknown): void {
-    this.#drop(tool, (tool ? refuse(tool, Infinity, this.#bounds) : '') || tooLarge(this.#bounds))
+    this.drop(tool, (tool ? refuse(tool, Infinity, this.#bounds) : '') || tooLarge(this.#bounds))
   }
 
   /** The tools' names, one a line. */
   get names(): string {
-    return this.#list.names.join('\n')
+    return this.list.names.join('\n')
   }
 
   /** The field Extra of registry/client/platform.go: JSON or ''. `result` is the result with the list. */
@@ -221,13 +174,6 @@ export class ToolsReader {
   }
 }
 
-interface Added {
-  /** The tool without hidden text. */
-  tool: JsonObject
-  /** It is as the server sent it. */
-  isClean: boolean
-}
-
 interface Facts {
   /** A tool may have x-mcp-header. */
   annotated: boolean
@@ -239,6 +185,21 @@ interface Facts {
 
 /** Whether a JSON text may have a hidden ASCII character: DEL, or an escape. */
 export const escapes = (text: string) => text.includes('\x7f') || [...'ubfr'].some((c) => text.includes('\\' + c))
+
+/** Reads a parsed list. Undefined if the result has none. `bytes` is the size of the whole text. */
+export function readTools(
+  result: JsonObject,
+  bytes: number,
+  text: string | undefined,
+  bounds: ToolBounds,
+  secrets: readonly string[] = [],
+): ToolsReader | undefined {
+  const list: unknown = result['tools']
+  if (!Array.isArray(list)) return undefined
+  const reader = new ToolsReader(bounds, secrets), facts = reader.factsOf(text)
+  for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, facts)
+  return reader
+}
 
 const tooLarge = (bounds: ToolBounds) => `the definition is larger than ${bounds.definitionBytes} bytes`
 

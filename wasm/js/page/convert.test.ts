@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { toolFor } from './convert.ts'
-import { convertTools, prepareTools } from './dialects.ts'
-import type { Dialect, ToolInfo } from '../shared/types.ts'
+import type { Dialect } from '../shared/types.ts'
 
 const data = new URL('../../../testdata/convert/', import.meta.url)
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, data), 'utf8'))
@@ -37,24 +36,4 @@ test('a definition that is no object is still a tool', () => {
       input_schema: { type: 'object', properties: {} },
     })
   }
-})
-
-test('tools of a list that still arrives are converted once, each time for the dialect of the last list', () => {
-  const tools = Array.from({ length: 6 }, (_, i): ToolInfo => {
-    const inputSchema = { type: 'object', properties: { a: { type: ['string', 'null'] } } }
-    return { name: `s__t${i}`, server: 's', tool: `t${i}`, definition: { name: `t${i}`, inputSchema } }
-  })
-  const looks: number[] = []
-  tools.forEach(({ definition }, i) => {
-    const { inputSchema } = definition
-    Object.defineProperty(definition, 'inputSchema', { get: () => (looks.push(i), inputSchema) })
-  })
-  convertTools('gemini', [], {})
-  prepareTools(tools.slice(0, 3))
-  prepareTools(tools.slice(0, 5))
-  assert.deepEqual(looks, [2, 1, 0, 4, 3])
-  convertTools('gemini', tools, {})
-  assert.deepEqual(looks, [2, 1, 0, 4, 3, 5])
-  convertTools('openai', tools.slice(0, 1), {})
-  assert.deepEqual(looks, [2, 1, 0, 4, 3, 5, 0])
 })

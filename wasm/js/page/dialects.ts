@@ -9,9 +9,6 @@ const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini'
 /** Converted tools by dialect. A tool is converted on first use. */
 const converted = new Map<Dialect, WeakMap<ToolDefinition, Converted>>(dialects.map((d) => [d, new WeakMap()]))
 
-/** The dialect of the last list. */
-let last: Dialect = 'openai'
-
 interface Converted {
   name: string
   tool: Tool
@@ -110,15 +107,6 @@ function convert(format: Dialect, { name, server, definition }: ToolInfo): Conve
   return { name, tool: toolFor(format, name, server, definition, (l) => losses.push(lossOf(name, l))), losses }
 }
 
-/** Converts the tools at the end of a list that still arrives, so that `getTools()` does not convert all at once. */
-export function prepareTools(tools: readonly ToolInfo[]): void {
-  const cache = converted.get(last)!
-  for (const t of tools.toReversed()) {
-    if (cache.has(t.definition)) break
-    cache.set(t.definition, convert(last, t))
-  }
-}
-
 /** Converts tools to a dialect, and adds tools of the registry itself. */
 export function convertTools(
   format: Dialect,
@@ -128,7 +116,6 @@ export function convertTools(
 ): Tool[] {
   const cache = converted.get(format)
   if (!cache) throw unknownFormat(format, [...dialects, 'ai-sdk'])
-  last = format
   const out = tools.map((t) => {
     let entry = cache.get(t.definition)
     if (entry?.name !== t.name) cache.set(t.definition, entry = convert(format, t))

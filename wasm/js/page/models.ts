@@ -1,7 +1,6 @@
 // The tools of a registry as models get them. createRegistry loads it beside the module.
 
 import type * as types from '../shared/types.ts'
-import { prepareTools } from './dialects.ts'
 import { Finder, type FinderSource } from './finder.ts'
 import { LocalServers, localUrl, type LocalRunner } from './local.ts'
 import { ModelTools } from './modeltools.ts'
@@ -16,7 +15,6 @@ export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'dis
 export class RegistryTools extends ModelTools implements Parent {
   /** Functions of the page. */
   readonly local = new LocalServers()
-  readonly prepare = prepareTools
   readonly #source: Source
   readonly #finder: Finder
   readonly #ends = new AbortController()

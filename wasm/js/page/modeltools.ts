@@ -27,7 +27,7 @@ export abstract class ModelTools {
   /** The dialect of the last deferred list. Found tools have its form. */
   #dialect: types.Dialect = 'openai'
   /** The tools for which an index was asked for. */
-  #indexed: readonly types.ToolInfo[] | undefined
+  #prepared: readonly types.ToolInfo[] | undefined
 
   /** The tools that models may call now. The array stays the same until the tools change. */
   abstract readonly tools: readonly types.ToolInfo[]
@@ -88,7 +88,7 @@ export abstract class ModelTools {
     const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
     if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
     this.#dialect = format
-    this.#index()
+    this.#prepare()
     const isKept = (tool: types.ToolInfo) => matches(keep, tool.name) || this.isUnindexed(tool)
     left = budgetTokens
     for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
@@ -104,9 +104,9 @@ export abstract class ModelTools {
   }
 
   /** Builds the index, so that the first search of a model does not wait for it. */
-  #index(): void {
-    if (this.#indexed === this.tools) return
-    this.#indexed = this.tools
+  #prepare(): void {
+    if (this.#prepared === this.tools) return
+    this.#prepared = this.tools
     this.find('', { limit: 1 }).catch(ignore) // a search says what is wrong
   }
 

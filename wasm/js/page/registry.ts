@@ -752,14 +752,13 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   #receiveTools(m: ToolsEvent): void {
-    const { server } = m
-    let list = this.#arriving.get(server)
-    if (m.first || !list) this.#arriving.set(server, list = { tools: [], withheld: [], held: [], apps: [] })
+    let list = this.#arriving.get(m.server)
+    if (m.first || !list) this.#arriving.set(m.server, list = { tools: [], withheld: [], held: [], apps: [] })
     if ('text' in m) {
-      const definitions = JSON.parse(m.text) as types.ToolDefinition[]
+      const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
       m.places.forEach((place, i) => {
         const definition = definitions[place]!
-        this.#sort(list, server, {
+        this.#sort(list, m.server, {
           name: m.names[i]!,
           tool: definition.name,
           definition,
@@ -767,18 +766,18 @@ export class RegistryImage implements types.Registry, HostListener {
           ...m.marks[i],
         })
       })
-    } else for (const t of m.tools) this.#sort(list, server, t)
-    if (!m.last) return this.#models?.prepare(list.tools)
-    this.#arriving.delete(server)
-    const was = this.#lists.get(server)
-    this.#replace(server, list)
+    } else for (const t of m.tools) this.#sort(list, m.server, t)
+    if (!m.last) return
+    this.#arriving.delete(m.server)
+    const was = this.#lists.get(m.server)
+    this.#replace(m.server, list)
     this.#made().catch(ignore) // calls will need it
-    if (this.#approved.delete(server))
-      this.#owner.trust?.().then((t) => t.define(server, list.tools)).catch(ignore)
+    if (this.#approved.delete(m.server))
+      this.#owner.trust?.().then((t) => t.define(m.server, list.tools)).catch(ignore)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
-        const held = await t.before(server, list.held, was)
-        if (this.#lists.get(server) === list) this.#replace(server, { ...list, held })
+        const held = await t.before(m.server, list.held, was)
+        if (this.#lists.get(m.server) === list) this.#replace(m.server, { ...list, held })
       }).catch(ignore)
     }
   }

@@ -202,9 +202,9 @@ export interface StateEvent {
 export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last: boolean } & ToolsPart
 
 /**
- * Tools as objects, or as the text of an array of definitions, because parsing costs less than cloning. Tool i has the
- * model name `names[i]` and the place `places[i]` in the array. `marks[i]` has its other properties. Such a text has no
- * hidden characters.
+ * Tools as objects, or as the text of the server's message, because parsing costs less than cloning. Tool i has the
+ * model name `names[i]` and the place `places[i]` in the text's `result.tools`. `marks[i]` has its other properties.
+ * Such a text has no hidden characters.
  */
 export type ToolsPart = { tools: ListedTool[] } | {
   text: string

@@ -1,40 +1,46 @@
+import { elementTexts, memberText } from './json.ts'
 import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
 
-/** Tools of a list as they came: JSON texts with commas between them. */
-export interface Run {
-  readonly text: string
-  /** The kept tools of the list up to the end of this run. */
-  readonly end: number
-}
-
-/** A list as text. */
-export interface Source {
-  readonly runs: Run[]
-  /** The place of each kept tool in its run. */
-  readonly places: number[]
+/**
+ * The source of a page of a list: the JSON-RPC message with the place of each tool, or the texts of the tools.
+ */
+export type Source = { readonly text: string; readonly places: readonly number[] } | {
+  readonly texts: readonly string[]
 }
 
 /** The tools in one message. Each message is a task of the page's thread and has to be short. */
 const partSize = 200
+
+/** The characters in one message: of the server's own, and of those that are made. Parsing 1 Mi takes about 7 ms. */
+const longestText = 6 << 20, longestPart = 256 << 10
 
 /** Cuts a list into parts. An empty list is one part. */
 export function* toolParts(tools: ListedTool[]): Generator<ToolsPart> {
   for (let at = 0; at === 0 || at < tools.length; at += partSize) yield { tools: tools.slice(at, at + partSize) }
 }
 
-/** A part for each run. The tools stand at `indices` in the list with that source. */
+/** Cuts tools into parts of texts. They stand at `indices` in a page with that source. */
 export function* sourceParts(
   tools: ListedTool[],
   indices: readonly number[],
   source: Source | undefined,
 ): Generator<ToolsPart> {
   if (!source) return yield* toolParts(tools)
-  const runOf = (at: number) => source.runs.find(({ end }) => indices[at]! < end)
+  if ('text' in source && source.text.length <= longestText)
+    return yield textPart(tools, source.text, indices.map((i) => source.places[i]!))
+  const all = 'text' in source ? toolTexts(source.text, source.places) : source.texts
   for (let at = 0; at < tools.length;) {
-    const from = at, run = runOf(at)!
-    while (at < tools.length && runOf(at) === run) at++
-    yield textPart(tools.slice(from, at), `[${run.text}]`, indices.slice(from, at).map((i) => source.places[i]!))
+    const from = at, texts: string[] = []
+    for (let size = 0; at < tools.length && size < longestPart; size += texts.at(-1)!.length)
+      texts.push(all[indices[at++]!]!)
+    yield textPart(tools.slice(from, at), `{"result":{"tools":[${texts.join()}]}}`, texts.map((_, i) => i))
   }
+}
+
+/** The texts of the tools at these places in the text of a list. */
+export function toolTexts(text: string, places: readonly number[]): string[] {
+  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]')
+  return places.map((place) => all[place]!)
 }
 
 function textPart(tools: ListedTool[], text: string, places: number[]): ToolsPart {
