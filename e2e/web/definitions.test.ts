@@ -378,8 +378,9 @@ test('a database that opens late keeps the lists, and forgets those of a server 
     indexedDB.open = (...args) => {
       const request = open(...args)
       Object.defineProperty(request, 'onsuccess', {
-        set: (listener: (e: Event) => void) =>
-          request.addEventListener('success', (e) => void opened.then(() => listener.call(request, e))),
+        set(listener: (e: Event) => void) {
+          request.addEventListener('success', (e) => void opened.then(() => listener.call(request, e)))
+        },
       })
       return request
     }

@@ -159,6 +159,23 @@ func TestMainJobThroughTheAPI(t *testing.T) {
 	})
 }
 
+// TestCloseTakesNoListAway checks that a page keeps the lists that came just before the end, for
+// its next visit.
+func TestCloseTakesNoListAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, p, reg := open(t)
+		p.ask(a, 1, "addServer", `{"name":"demo","config":{"url":"builtin:demo"}}`)
+		_ = reg.Discover(t.Context()) // its list waits for the next event
+		if got := p.ask(a, 2, "close", `{}`); got != "reply null" {
+			t.Fatal(got)
+		}
+		time.Sleep(time.Second)
+		if len(p.tools["demo"]) != 1 {
+			t.Errorf("tools %v after %v", p.tools, p.order)
+		}
+	})
+}
+
 func TestErrorsTeach(t *testing.T) {
 	a, p, _ := open(t)
 	p.ask(a, 1, "addServer", `{"name":"ok","config":{"url":"builtin:demo"}}`)
