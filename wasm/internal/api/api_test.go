@@ -202,6 +202,16 @@ func TestErrorsTeach(t *testing.T) {
 	}
 }
 
+func TestRootsThatAreNoArray(t *testing.T) {
+	a, p, _ := open(t)
+	a.SetRoots = func(roots []registry.Root) error { t.Errorf("servers hear of roots %v", roots); return nil }
+	for i, params := range []string{`{}`, `{"roots":null}`, `{"roots":{"uri":"file:///a"}}`, `{"roots":"file:///a"}`} {
+		if got := p.ask(a, 1+i, "setRoots", params); !strings.Contains(got, `"code":"invalid_option"`) {
+			t.Errorf("%s: %s", params, got)
+		}
+	}
+}
+
 // TestSecretsStayInside checks that a header's value leaves in no state, and does
 // not follow the server to another origin.
 func TestSecretsStayInside(t *testing.T) {
