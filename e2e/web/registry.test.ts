@@ -57,6 +57,8 @@ test('bad options teach', async () => {
       [{ signIn: { redirectUri: '/back' } }, 'invalid_option', /of signIn Did you mean redirectUrl\?/],
       [{ mode: 'fast' }, 'invalid_option', /mode/],
       [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
+      [{ proxy: 'ftp://p.example/?url={href}' }, 'invalid_option', /\{href\}/],
+      [{ proxy: 'https://?url={href}' }, 'invalid_option', /\{href\}/],
       [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
       [{ limits: { toes: 10 } }, 'invalid_option', /unknown limit/],
       [{ servers: { a: { url: 'not a url' } } }, 'invalid_config', /not valid/],
@@ -568,6 +570,13 @@ test('the same registry at the other end of a port', () =>
     stop()
     port1.close()
   }))
+
+test('what is no channel is refused, a port that was not wrapped too', async () => {
+  const { port1 } = new MessageChannel()
+  for (const channel of [port1, null, undefined, {}, 'x', 7])
+    await assert.rejects(connectRegistry(channel as never), fails('invalid_option', /portChannel/))
+  port1.close()
+})
 
 test('an app that empties the list of a snapshot takes no tools from models', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {

@@ -77,24 +77,17 @@ export function checkOptions(options: RegistryOptions): void {
     }
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }
-  const { wasm } = options
+  const { wasm, proxy } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
-    throw bad('integrity is for a module that is loaded from an address')
-  if (options.proxy !== undefined) checkProxy(options.proxy)
+    throw bad('integrity is for the address of a module')
+  if (
+    proxy !== undefined && (!/^https?:.*{href}/is.test(proxy) || !URL.canParse(proxy.replace('{href}', 'x')))
+  ) throw bad('option "proxy" is not an http(s) URL with {href}', 'Write it as https://proxy.example/?url={href}.')
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
     throw bad('option "signIn.redirectUrl" is not an address')
   for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
-}
-
-function checkProxy(template: string): void {
-  if (!template.includes('{href}')) {
-    throw bad('the proxy template has no {href}', 'Write it as https://proxy.example/?url={href}.')
-  }
-  if (!URL.canParse(template.replace('{href}', 'x')) || !/^https?:/i.test(template)) {
-    throw bad('the proxy template is not an http(s) URL', 'Write it as https://proxy.example/?url={href}.')
-  }
 }
 
 /** The absolute URL of the redirect page for sign-in. Undefined outside of a page. */

@@ -116,6 +116,7 @@ export class Requests {
 
   /** Attaches to the host at the other end of the channel. */
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
+    if (!channel?.post) throw new RegistryError('invalid_option', 'the channel is not one of portChannel')
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
     // An aborted start attaches, too: a host that does not know the page answers no close.
