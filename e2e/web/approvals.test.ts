@@ -163,6 +163,29 @@ test('an answer for good counts in the other tab, until it is forgotten in one',
   assert.deepEqual(await call(first, 'deny'), ['denied', 1])
 })
 
+test('whose localStorage is cleared is asked again; an open tab keeps its servers and stores those that change', async (t) => {
+  const { tab } = await scene(t)
+  const page = await tab(', onApprove: (q) => { asked.push(q.tool); return "always" }')
+  await discover(page)
+  const call = () => page.evaluate(() => window.r.dispatch('s__raw', {}).then(() => window.asked.length))
+  const stored = () =>
+    page.evaluate(() => Object.keys(JSON.parse(localStorage['portolan.servers'] ?? '{"servers":{}}').servers))
+  assert.deepEqual([await call(), await call()], [1, 1])
+  await page.evaluate(async () => {
+    for (const name of ['x', 'y']) await window.r.addServer(name, { url: 'https://a.example/mcp', enabled: false })
+  })
+  assert.deepEqual(await stored(), ['x', 'y'])
+  const other = await page.context().newPage()
+  await other.goto(site.url)
+  await other.evaluate(() => localStorage.clear())
+  await page.waitForFunction(async () => !(await window.r.approvals()).length, undefined, { timeout: 20_000 })
+  assert.equal(await call(), 2)
+  assert.deepEqual(await page.evaluate(() => Object.keys(window.r.getSnapshot().servers).sort()), ['s', 'x', 'y'])
+  await page.evaluate(() => window.r.updateServer('x', { timeoutMs: 5000 }))
+  assert.deepEqual(await stored(), ['x'])
+  assert.equal(await page.evaluate(() => JSON.parse(localStorage['portolan.approvals']).length), 1)
+})
+
 test('a question that is answered for good elsewhere is open no more', async (t) => {
   const { tab } = await scene(t)
   const hook =
