@@ -35,3 +35,24 @@ test('only observers of logs hear of them', () => {
   activities.log({ server: 's', at: 1, level: 'info', text: 'a message' })
   assert.deepEqual(seen, ['logs'])
 })
+
+test('arguments keep the digits of large integers, unless a secret stands in them', async () => {
+  const config = { url: 'https://a.example/mcp', headers: { authorization: 'Bearer canary-secret' } }
+  const seen: (string | undefined)[] = []
+  const listener = (a: Activity) => void (a.phase === 'begin' && seen.push(a.args))
+  const activities = new Activities(new Map([[listener, { contents: true }]]), () => [config])
+  const texts = [
+    '{"id": 12345678901234567890}',
+    '{"id":12345678901234567890,"key":"canary-secret"}',
+    '{"id":12345678901234567890,"key":"\\u0063anary-secret"}',
+    '{"id": 1}',
+  ]
+  for (const text of texts)
+    await activities.call('s', 's__t', text, {}, () => Promise.reject(new Error())).catch(() => {})
+  assert.deepEqual(seen, [
+    texts[0],
+    '{"id":12345678901234567000,"key":"[redacted]"}',
+    '{"id":12345678901234567000,"key":"[redacted]"}',
+    '{"id":1}',
+  ])
+})

@@ -1,5 +1,6 @@
 import type { ExchangeEvent } from '../shared/protocol.ts'
 import { endpointOf, originOf } from '../shared/origin.ts'
+import { mayLoseDigits } from '../shared/json.ts'
 import { Redaction } from '../shared/redaction.ts'
 import type {
   Activity,
@@ -72,7 +73,12 @@ export class Activities {
     const about = { id, kind: 'call', server, tool } as const
     const end = (e: Ending) =>
       this.#tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
-    this.#tell({ ...about, phase: 'begin', at: Date.now(), ...this.#content('args', () => readable(args)) })
+    this.#tell({
+      ...about,
+      phase: 'begin',
+      at: Date.now(),
+      ...this.#content('args', () => readable(args), textOf(args)),
+    })
     try {
       const result = await run({
         ...options,
@@ -120,12 +126,15 @@ export class Activities {
     })
   }
 
-  /** A member with a content as JSON text, if a listener wants contents. */
-  #content<K extends 'args' | 'answer'>(name: K, value: () => unknown): { [key in K]?: string } {
+  /** A member with a content as JSON text, if a listener wants contents. `raw` is that text, if there is one. */
+  #content<K extends 'args' | 'answer'>(name: K, value: () => unknown, raw = ''): { [key in K]?: string } {
     if (![...this.#listeners.values()].some((o) => o.contents)) return {}
     const redaction = new Redaction(undefined, this.#mask)
     for (const config of this.#configs()) redaction.learn(config)
-    const text = JSON.stringify(redaction.value(value(), undefined)) ?? ''
+    const whole = value()
+    let text = JSON.stringify(redaction.value(whole, undefined)) ?? ''
+    // Parsing rounds large integers. Secrets may stand in a text with escapes.
+    if (mayLoseDigits(raw) && redaction.allows(raw) && text === JSON.stringify(whole)) text = raw
     const shown = text.length > longestContent ? `${text.slice(0, longestContent)}…` : text
     return { [name]: shown } as { [key in K]?: string }
   }
@@ -196,11 +205,18 @@ export class Activities {
 
 const message = (text: string | undefined) => (text ? { message: text.slice(0, longestMessage) } : {})
 
+/** The JSON text of the arguments of a call. Undefined if they are no JSON. */
+function textOf(args: unknown): string | undefined {
+  try {
+    return argumentText(args)
+  } catch {
+    return undefined
+  }
+}
+
 /** The arguments of a call as a value. What is no JSON is shown as it is. */
 function readable(args: unknown): unknown {
-  try {
-    return JSON.parse(argumentText(args))
-  } catch {
-    return typeof args === 'string' ? args : null
-  }
+  const text = textOf(args)
+  if (text !== undefined) return JSON.parse(text)
+  return typeof args === 'string' ? args : null
 }
