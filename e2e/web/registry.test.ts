@@ -312,6 +312,23 @@ test('closing waits until a slow storage has everything', async () => {
   await second.close()
 })
 
+test('a rename is one write: a tab that ends at any moment leaves the server once', async () => {
+  const kept = new Map<string, string>(), names: string[] = []
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => {
+      kept.set(k, v)
+      if (k === 'portolan.servers') names.push(Object.keys(JSON.parse(v).servers).join())
+    },
+    remove: (k) => void kept.delete(k),
+  }
+  const r = await createRegistry({ storage })
+  await r.addServer('one', { url: 'builtin:demo', enabled: false })
+  await r.renameServer('one', 'two')
+  assert.deepEqual(names, ['one', 'two'])
+  await r.close()
+})
+
 test('two registries on one slow storage keep the servers of both', async () => {
   const kept = new Map<string, string>()
   const storage = {

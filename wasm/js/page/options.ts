@@ -28,7 +28,10 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
-  proxy: [(v) => typeof v === 'string', 'a URL template'],
+  proxy: [
+    (v) => typeof v === 'string' && /^https?:.*{href}/is.test(v) && URL.canParse(v.replace('{href}', 'x')),
+    'an http(s) URL such as https://proxy.example/?url={href}',
+  ],
   storage: [
     (v) =>
       v === 'local' || v === 'memory' ||
@@ -77,12 +80,9 @@ export function checkOptions(options: RegistryOptions): void {
     }
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }
-  const { wasm, proxy } = options
+  const { wasm } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
     throw bad('integrity is for the address of a module')
-  if (
-    proxy !== undefined && (!/^https?:.*{href}/is.test(proxy) || !URL.canParse(proxy.replace('{href}', 'x')))
-  ) throw bad('option "proxy" is not an http(s) URL with {href}', 'Write it as https://proxy.example/?url={href}.')
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
