@@ -263,7 +263,7 @@ test('a message says no more than that the storage is to be read; without channe
   const { tools, tab } = await scene(t)
   tools.push(tool('read', 'one'))
   const bare = await tab(
-    ", mode: 'main'",
+    '',
     "delete window.BroadcastChannel; Object.defineProperty(navigator, 'locks', { value: undefined })",
   )
   const page = await tab()
