@@ -394,6 +394,31 @@ test('whatever stands in the storage, a registry starts and says what it dropped
   }
 })
 
+test('servers in a layout of a newer version are kept aside, and what can be read of them is used', async () => {
+  const config = { url: 'https://a.example/mcp', enabled: false }
+  for (const project of [undefined, 'p'])
+    for (const newer of [{ servers: { a: config }, groups: ['b'] }, { list: [config] }]) {
+      const text = JSON.stringify({ version: 2, ...newer })
+      const kept = new Map([['portolan.servers', text], ['portolan.servers.newer', 'earlier']])
+      const storage: StorageAdapter = {
+        get: (k) => kept.get(k),
+        set: (k, v) => void kept.set(k, v),
+        remove: (k) => void kept.delete(k),
+      }
+      await using({ storage, ...(project && { project }) }, async (r) => {
+        const { warnings = [], servers } = r.getSnapshot()
+        assert.deepEqual(Object.keys(servers), 'list' in newer ? [] : ['a'])
+        assert.match(warnings.join(), /newer version.*kept under portolan\.servers\.newer/)
+        await r.addServer('c', config)
+      })
+      assert.equal(kept.get('portolan.servers.newer'), text)
+      assert.deepEqual(
+        Object.keys(JSON.parse(kept.get('portolan.servers')!).servers),
+        'list' in newer ? ['c'] : ['a', 'c'],
+      )
+    }
+})
+
 test('W16: a question reaches the host without hidden characters, and cut', async () => {
   const asked: string[] = []
   const onElicitation: RegistryOptions['onElicitation'] = ({ message }) => {
