@@ -689,7 +689,8 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   attached(a: Attached): void {
-    this.version = a.version
+    if ((this.version ||= a.version) !== a.version)
+      throw new RegistryError('version_mismatch', 'worker.js is of another version')
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.project = a.project ?? this.project
