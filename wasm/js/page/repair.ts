@@ -17,7 +17,8 @@ const MOST_NAMES = 5, NAME_CHARS = 50
 
 /**
  * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its
- * place, and the first damaged text of a key under `<key>.damaged`. A text of a newer version stays under `<key>.newer`.
+ * place, and the first damaged text of a key under `<key>.damaged`. The last text of a newer version stays under
+ * `<key>.newer`.
  */
 export async function mend(
   storage: StorageAdapter,
