@@ -196,7 +196,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		if err := cfg.checkNames(name, s.listed); err != nil {
 			return &ServerError{name, "update", err}
 		}
-		if endpoint.Key(s.cfg.URL) != endpoint.Key(cfg.URL) {
+		if endpoint.Resource(s.cfg.URL) != endpoint.Resource(cfg.URL) {
 			r.signOutLater(s)
 		}
 		old := s.cfg

@@ -174,6 +174,29 @@ test('the question has every digit of a large integer', async (t) => {
   assert.deepEqual(asked, [{ id: '9007199254740993', n: 12 }])
 })
 
+test('whose localStorage is cleared is asked again; an open tab keeps its servers and stores those that change', async (t) => {
+  const { tab } = await scene(t)
+  const page = await tab(', onApprove: (q) => { asked.push(q.tool); return "always" }')
+  await discover(page)
+  const call = () => page.evaluate(() => window.r.dispatch('s__raw', {}).then(() => window.asked.length))
+  const stored = () =>
+    page.evaluate(() => Object.keys(JSON.parse(localStorage['portolan.servers'] ?? '{"servers":{}}').servers))
+  assert.deepEqual([await call(), await call()], [1, 1])
+  await page.evaluate(async () => {
+    for (const name of ['x', 'y']) await window.r.addServer(name, { url: 'https://a.example/mcp', enabled: false })
+  })
+  assert.deepEqual(await stored(), ['x', 'y'])
+  const other = await page.context().newPage()
+  await other.goto(site.url)
+  await other.evaluate(() => localStorage.clear())
+  await page.waitForFunction(async () => !(await window.r.approvals()).length, undefined, { timeout: 20_000 })
+  assert.equal(await call(), 2)
+  assert.deepEqual(await page.evaluate(() => Object.keys(window.r.getSnapshot().servers).sort()), ['s', 'x', 'y'])
+  await page.evaluate(() => window.r.updateServer('x', { timeoutMs: 5000 }))
+  assert.deepEqual(await stored(), ['x'])
+  assert.equal(await page.evaluate(() => JSON.parse(localStorage['portolan.approvals']).length), 1)
+})
+
 test('a question that is answered for good elsewhere is open no more', async (t) => {
   const { tab } = await scene(t)
   const hook =
@@ -251,7 +274,7 @@ test('a message says no more than that the storage is to be read; without channe
   const { tools, tab } = await scene(t)
   tools.push(tool('read', 'one'))
   const bare = await tab(
-    ", mode: 'main'",
+    '',
     "delete window.BroadcastChannel; Object.defineProperty(navigator, 'locks', { value: undefined })",
   )
   const page = await tab()

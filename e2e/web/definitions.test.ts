@@ -13,6 +13,7 @@ declare global {
     remote: Registry
     asked: unknown[]
     call: Promise<string>
+    letOpen: () => void
   }
 }
 
@@ -366,6 +367,45 @@ test('damaged and hostile lists are left out', async (t) => {
   await offeredOf('{')
   await leave(await visit())
   assert.equal(await seen(await visit()), 'raw? read? write?')
+})
+
+test('a database that opens late keeps the lists, and forgets those of a server that signs out', async (t) => {
+  const { config, context, visit, leave } = await scene(t)
+  await context.addInitScript(() => {
+    if (localStorage.prompt) return
+    const opened = new Promise<void>((resolve) => (window.letOpen = resolve))
+    const open = indexedDB.open.bind(indexedDB)
+    indexedDB.open = (...args) => {
+      const request = open(...args)
+      Object.defineProperty(request, 'onsuccess', {
+        set(listener: (e: Event) => void) {
+          request.addEventListener('success', (e) => void opened.then(() => listener.call(request, e)))
+        },
+      })
+      return request
+    }
+  })
+  const late = await visit()
+  await late.evaluate(async () => {
+    await window.r.discover()
+    localStorage.prompt = 'yes'
+    window.letOpen()
+  })
+  await leave(late)
+  assert.equal(await seen(await visit()), 'raw? read? write?')
+
+  const leaving = await visit()
+  await leaving.evaluate(() => localStorage.removeItem('prompt'))
+  await leaving.reload()
+  await leaving.evaluate(`(async () => {
+    window.r = await (await import('/index.js')).createRegistry({ servers: { s: ${JSON.stringify(config)} } })
+    const left = window.r.signOut('s')
+    localStorage.prompt = 'yes'
+    window.letOpen()
+    await left
+  })()`)
+  await leaving.close()
+  assert.equal(await seen(await visit()), '')
 })
 
 test('a tool whose approval is gone is not offered', async (t) => {

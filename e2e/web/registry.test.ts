@@ -57,6 +57,8 @@ test('bad options teach', async () => {
       [{ signIn: { redirectUri: '/back' } }, 'invalid_option', /of signIn Did you mean redirectUrl\?/],
       [{ mode: 'fast' }, 'invalid_option', /mode/],
       [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
+      [{ proxy: 'ftp://p.example/?url={href}' }, 'invalid_option', /\{href\}/],
+      [{ proxy: 'https://?url={href}' }, 'invalid_option', /\{href\}/],
       [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
       [{ limits: { toes: 10 } }, 'invalid_option', /unknown limit/],
       [{ servers: { a: { url: 'not a url' } } }, 'invalid_config', /not valid/],
@@ -310,6 +312,23 @@ test('closing waits until a slow storage has everything', async () => {
   await second.close()
 })
 
+test('a rename is one write: a tab that ends at any moment leaves the server once', async () => {
+  const kept = new Map<string, string>(), names: string[] = []
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => {
+      kept.set(k, v)
+      if (k === 'portolan.servers') names.push(Object.keys(JSON.parse(v).servers).join())
+    },
+    remove: (k) => void kept.delete(k),
+  }
+  const r = await createRegistry({ storage })
+  await r.addServer('one', { url: 'builtin:demo', enabled: false })
+  await r.renameServer('one', 'two')
+  assert.deepEqual(names, ['one', 'two'])
+  await r.close()
+})
+
 test('two registries on one slow storage keep the servers of both', async () => {
   const kept = new Map<string, string>()
   const storage = {
@@ -373,6 +392,31 @@ test('whatever stands in the storage, a registry starts and says what it dropped
     if (warning?.source.includes('damaged')) assert.equal(kept.get(`${key}.damaged`), text)
     else assert.ok(kept.get('portolan.servers')!.includes('"good"'))
   }
+})
+
+test('servers in a layout of a newer version are kept aside, and what can be read of them is used', async () => {
+  const config = { url: 'https://a.example/mcp', enabled: false }
+  for (const project of [undefined, 'p'])
+    for (const newer of [{ servers: { a: config }, groups: ['b'] }, { list: [config] }]) {
+      const text = JSON.stringify({ version: 2, ...newer })
+      const kept = new Map([['portolan.servers', text], ['portolan.servers.newer', 'earlier']])
+      const storage: StorageAdapter = {
+        get: (k) => kept.get(k),
+        set: (k, v) => void kept.set(k, v),
+        remove: (k) => void kept.delete(k),
+      }
+      await using({ storage, ...(project && { project }) }, async (r) => {
+        const { warnings = [], servers } = r.getSnapshot()
+        assert.deepEqual(Object.keys(servers), 'list' in newer ? [] : ['a'])
+        assert.match(warnings.join(), /newer version.*kept under portolan\.servers\.newer/)
+        await r.addServer('c', config)
+      })
+      assert.equal(kept.get('portolan.servers.newer'), text)
+      assert.deepEqual(
+        Object.keys(JSON.parse(kept.get('portolan.servers')!).servers),
+        'list' in newer ? ['c'] : ['a', 'c'],
+      )
+    }
 })
 
 test('W16: a question reaches the host without hidden characters, and cut', async () => {
@@ -568,6 +612,13 @@ test('the same registry at the other end of a port', () =>
     stop()
     port1.close()
   }))
+
+test('what is no channel is refused, a port that was not wrapped too', async () => {
+  const { port1 } = new MessageChannel()
+  for (const channel of [port1, null, undefined, {}, 'x', 7])
+    await assert.rejects(connectRegistry(channel as never), fails('invalid_option', /portChannel/))
+  port1.close()
+})
 
 test('an app that empties the list of a snapshot takes no tools from models', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {

@@ -241,9 +241,14 @@ test('a list after a sign-in is kept for who is remembered, until signing out', 
     assert.equal(await echo(one), '{"a":1}')
     await leave(one)
     const two = await open({ rememberSecrets })
-    if (await stale(two) > 0 !== rememberSecrets) {
-      const seen = await two.evaluate(() => JSON.stringify([window.registry.getSnapshot(), { ...localStorage }]))
-      assert.fail(`with rememberSecrets ${rememberSecrets}: ${seen} ${(await traces(two)).slice(0, 2000)}`)
+    // A visit to a busy computer does not wait for its database.
+    for (let visits = 1; await stale(two) > 0 !== rememberSecrets; visits++) {
+      if (visits === 5 || !rememberSecrets) {
+        const seen = await two.evaluate(() => JSON.stringify([window.registry.getSnapshot(), { ...localStorage }]))
+        assert.fail(`with rememberSecrets ${rememberSecrets}: ${seen} ${(await traces(two)).slice(0, 2000)}`)
+      }
+      await two.reload()
+      await ready(two)
     }
     if (rememberSecrets) await two.evaluate(() => window.registry.signOut('s'))
     assert.equal(await stale(two), 0)

@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { startChromium, listen, root, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
+import { version } from '../../wasm/js/shared/version.ts'
 
 // Workers that die and workers that tabs share, in Chromium, on the built package.
 
@@ -90,6 +91,17 @@ const replaced = { ended: 'runtime_crashed true', listed: true, again: true }
 
 const withServers = (mode: string) =>
   `{ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}', headers: { Authorization: 'Bearer kept' } } } }`
+
+test('a worker.js of another version than the script is refused, wherever its module runs', async (t) => {
+  const context = await fresh(t)
+  await context.route('**/index.js', async (route) => {
+    const text = await (await route.fetch()).text()
+    assert.ok(text.includes(`"${version}"`))
+    await route.fulfill({ contentType: 'text/javascript', body: text.replace(`"${version}"`, '"99.0.0"') })
+  })
+  for (const mode of ['auto', 'main', 'shared'])
+    await assert.rejects(tab(context, withServers(mode)), /worker\.js is of another version/, mode)
+})
 
 test('a worker that is terminated is replaced, with all it had', async (t) => {
   const context = await fresh(t)

@@ -1,9 +1,9 @@
 // Package endpoint reads the parts of an endpoint's URL that identify a server.
 //
 // [Origin] decides where headers and bindings may go. [Key] is the origin and the
-// path, to which approvals are bound. Both treat https://h/ and https://H:443/ as
-// one. wasm/js/shared/origin.ts does the same with the browser's URL parser; here
-// net/url would add 175 KB to the module.
+// path, to which approvals are bound. A sign-in is bound to the [Resource]. All treat
+// https://h/ and https://H:443/ as one. wasm/js/shared/origin.ts does the same with the
+// browser's URL parser; here net/url would add 175 KB to the module.
 package endpoint
 
 import "strings"
@@ -22,6 +22,13 @@ func Key(url string) string {
 		return url
 	}
 	return origin + "/" + path
+}
+
+// Resource returns the URL without its fragment, as a resource indicator has it (RFC 8707).
+func Resource(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	_, query, _ := strings.Cut(url, "?")
+	return Key(url) + "?" + query
 }
 
 func split(url string) (origin, path string) {

@@ -473,18 +473,20 @@ func testRename(t *testing.T, dial SignInDial) {
 }
 
 func testAnotherURL(t *testing.T, dial SignInDial) {
-	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
-	d.signedIn()
-	same := strings.Replace(endpoint, "server.example/", "Server.example:443/", 1)
-	d.want("update", d.Update("a", registry.ServerConfig{URL: same}), nil)
-	d.want("discover", d.Discover(d.ctx), nil)
-	d.state(registry.SignedIn)
-	d.count("revoke", 0)
-	d.want("update", d.Update("a", registry.ServerConfig{URL: endpoint + "/other"}), nil)
-	d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
-	d.Close() // waits for the end of the earlier sign-in
-	d.count("revoke", 2)
-	d.state(registry.SignInNeeded)
+	for _, other := range []string{"/other", "?tenant=b"} {
+		d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+		d.signedIn()
+		same := strings.Replace(endpoint, "server.example/", "Server.example:443/", 1) + "#part"
+		d.want("update", d.Update("a", registry.ServerConfig{URL: same}), nil)
+		d.want("discover", d.Discover(d.ctx), nil)
+		d.state(registry.SignedIn)
+		d.count("revoke", 0)
+		d.want("update", d.Update("a", registry.ServerConfig{URL: endpoint + other}), nil)
+		d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+		d.Close() // waits for the end of the earlier sign-in
+		d.count("revoke", 2)
+		d.state(registry.SignInNeeded)
+	}
 }
 
 func testSignOut(t *testing.T, dial SignInDial) {

@@ -90,9 +90,12 @@ func (x *exchange) reportDropped(r *rates, ends bool) {
 	}
 }
 
+// longestID bounds the event id that is sent back, in bytes.
+const longestID = 4096
+
 // sendable returns an event id, or "" if a header cannot carry it.
 func sendable(id string) string {
-	if strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(id) > longestID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ""
 	}
 	return id

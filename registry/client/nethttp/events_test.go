@@ -161,3 +161,12 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
+
+func TestSendable(t *testing.T) {
+	long := strings.Repeat("x", longestID)
+	for id, want := range map[string]string{"7": "7", "": "", "a\x01": "", "é": "", long: long, long + "y": ""} {
+		if got := sendable(id); got != want {
+			t.Errorf("an id of %d bytes becomes one of %d", len(id), len(got))
+		}
+	}
+}

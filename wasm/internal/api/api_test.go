@@ -159,6 +159,23 @@ func TestMainJobThroughTheAPI(t *testing.T) {
 	})
 }
 
+// TestCloseTakesNoListAway checks that a page keeps the lists that came just before the end, for
+// its next visit.
+func TestCloseTakesNoListAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, p, reg := open(t)
+		p.ask(a, 1, "addServer", `{"name":"demo","config":{"url":"builtin:demo"}}`)
+		_ = reg.Discover(t.Context()) // its list waits for the next event
+		if got := p.ask(a, 2, "close", `{}`); got != "reply null" {
+			t.Fatal(got)
+		}
+		time.Sleep(time.Second)
+		if len(p.tools["demo"]) != 1 {
+			t.Errorf("tools %v after %v", p.tools, p.order)
+		}
+	})
+}
+
 func TestErrorsTeach(t *testing.T) {
 	a, p, _ := open(t)
 	p.ask(a, 1, "addServer", `{"name":"ok","config":{"url":"builtin:demo"}}`)
@@ -181,6 +198,16 @@ func TestErrorsTeach(t *testing.T) {
 	} {
 		if got := p.ask(a, 10+i, tt.method, tt.params); !strings.HasPrefix(got, "fail ") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s: %s, want %s", tt.method, tt.params, got, tt.want)
+		}
+	}
+}
+
+func TestRootsThatAreNoArray(t *testing.T) {
+	a, p, _ := open(t)
+	a.SetRoots = func(roots []registry.Root) error { t.Errorf("servers hear of roots %v", roots); return nil }
+	for i, params := range []string{`{}`, `{"roots":null}`, `{"roots":{"uri":"file:///a"}}`, `{"roots":"file:///a"}`} {
+		if got := p.ask(a, 1+i, "setRoots", params); !strings.Contains(got, `"code":"invalid_option"`) {
+			t.Errorf("%s: %s", params, got)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type events struct {
 	tools  map[string]bool // servers whose list changed
 	due    time.Duration   // how soon the timer flushes; 0: nothing to flush
 	timer  *time.Timer
+	ended  bool
 
 	sending sync.Mutex // held while telling the host, so that an older state never comes last
 }
@@ -38,6 +39,9 @@ func (e *events) init(a *API) {
 func (e *events) note(ev registry.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
 	if ev.Server != "" {
 		e.states[ev.Server] = true
 		if ev.Tools {
@@ -77,4 +81,12 @@ func (e *events) flush() {
 		})
 	}
 	e.api.host.State(encodeState(reg, states))
+}
+
+// end tells the host the last changes. What the registry forgets when it closes is no change.
+func (e *events) end() {
+	e.flush()
+	e.mu.Lock()
+	e.ended = true
+	e.mu.Unlock()
 }

@@ -126,6 +126,9 @@ func setRoots(_ context.Context, a *API, params []byte) ([]byte, error) {
 	if a.SetRoots == nil {
 		return nil, registry.ErrUnsupported
 	}
+	if rawjson.Kind(list) != 'a' {
+		return nil, registry.Because(errUsage, "roots is not an array")
+	}
 	return null, a.SetRoots(parseRoots(list))
 }
 

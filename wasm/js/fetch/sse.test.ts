@@ -68,6 +68,12 @@ test('an event over the limit ends the scan', () => {
   }
 })
 
+test('an id that is too long is not cut: its stream cannot be resumed', () => {
+  const id = 'x'.repeat(4096)
+  assert.equal(scan([bytes(`id: 1\ndata: a\n\nid: ${id}\ndata: b\n\n`)]).lastId, id)
+  assert.equal(scan([bytes(`id: 1\ndata: a\n\nid: ${id}y\ndata: b\n\n`)]).lastId, '')
+})
+
 test('comments and small events never add up to the limit', () => {
   const got = scan([bytes(': keep alive\n'.repeat(100) + 'data: a\n\n'.repeat(100))], 16)
   assert.equal(got.ok, true)

@@ -3,6 +3,9 @@
 
 const COLON = 58, SPACE = 32
 
+/** The longest event id that is sent back, in characters. A part of an id would resume at another place. */
+const longestId = 4096
+
 /** Splits one response into events. After its limit it takes no more bytes. */
 export class SseScanner {
   /** The last event id of a complete event. */
@@ -105,7 +108,7 @@ export class SseScanner {
     } else if ((at = valueAt(text, from, to, 'event')) >= 0) {
       this.#event = text.slice(at, Math.min(to, at + 64))
     } else if ((at = valueAt(text, from, to, 'id')) >= 0) {
-      const id = text.slice(at, Math.min(to, at + 4096))
+      const id = to - at > longestId ? '' : text.slice(at, to)
       if (!id.includes('\0')) this.#id = id
     } else if ((at = valueAt(text, from, to, 'retry')) >= 0) {
       const digits = text.slice(at, Math.min(to, at + 16))

@@ -6,6 +6,7 @@ import type { Flag, RegistryOptions, ServerConfig, ServerHealth, ToolInfo } from
 import { openDB, openVault, request, secretsOf, type Vault } from '../shared/vault.ts'
 import { version } from '../shared/version.ts'
 import type { RegistryImage } from './registry.ts'
+import { within } from './requests.ts'
 import { isObject } from '../shared/object.ts'
 import { pinsShape, type ConfigStore } from './storage.ts'
 
@@ -27,7 +28,7 @@ export class Definitions {
   readonly #registry: RegistryImage
   readonly #store: ConfigStore
   readonly #options: RegistryOptions
-  readonly #db: IDBDatabase
+  readonly #db = openDB()
   #opened: Promise<Vault> | undefined
   /** The configurations to which stored lists belong. */
   readonly #configs: Map<string, ServerConfig>
@@ -40,25 +41,32 @@ export class Definitions {
   #isDue = false
   #writing: Promise<unknown> = Promise.resolve()
 
-  /** Offers the stored lists of servers that are on. Rejects where there is no IndexedDB. */
+  /**
+   * Offers the stored lists of servers that are on, if the database answers in time. Lists are stored in any case.
+   * Rejects where there is no IndexedDB.
+   */
   static async open(registry: RegistryImage, store: ConfigStore, options: RegistryOptions): Promise<Definitions> {
+    const definitions = new Definitions(registry, store, options)
+    registry.forget = (server) => {
+      definitions.#forget(server)
+      return definitions.#written
+    }
     let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => (timer = setTimeout(reject, patience)))
-    const reading = openDB().then(async (db) => {
-      const definitions = new Definitions(registry, store, options, db)
-      return { definitions, lists: await definitions.#read() }
-    })
-    const { definitions, lists } = await Promise.race([reading, late]).finally(() => clearTimeout(timer))
-    definitions.#offer(lists)
-    registry.subscribe(() => definitions.#follow())
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)))
+    const reading = definitions.#read()
+    const lists = await Promise.race([reading, late]).finally(() => clearTimeout(timer))
+    if (lists) definitions.#offer(lists)
+    reading.then(() => {
+      registry.subscribe(() => definitions.#follow())
+      if (!lists) definitions.#follow()
+    }).catch(ignore)
     return definitions
   }
 
-  private constructor(registry: RegistryImage, store: ConfigStore, options: RegistryOptions, db: IDBDatabase) {
+  private constructor(registry: RegistryImage, store: ConfigStore, options: RegistryOptions) {
     this.#registry = registry
     this.#store = store
     this.#options = options
-    this.#db = db
     this.#configs = new Map(store.servers)
   }
 
@@ -68,12 +76,12 @@ export class Definitions {
   }
 
   get #vault(): Promise<Vault> {
-    return this.#opened ??= openVault(this.#db)
+    return this.#opened ??= this.#db.then(openVault)
   }
 
   /** The stored lists: of servers that are on, tools with an approved pin. */
   async #read(): Promise<[server: string, tools: ListedTool[]][]> {
-    const names = new Set(await request(secretsOf(this.#db, 'readonly').getAllKeys(all())))
+    const names = new Set(await request(secretsOf(await this.#db, 'readonly').getAllKeys(all())))
     for (const server of this.#configs.keys()) if (!names.has(prefix + server)) this.#kept.set(server, '')
     const servers = [...this.#configs].filter(([server, config]) => names.has(prefix + server) && isKept(config))
     if (!servers.length) return []
@@ -95,10 +103,6 @@ export class Definitions {
       if (errorCode)
         throw new RegistryError(errorCode, lastError!, { server, hint: hint!, retryable: consecutiveFailures! > 0 })
     }
-    registry.forget = (server) => {
-      this.#forget(server)
-      return this.#writing
-    }
     for (const [server, tools] of lists) {
       if (!tools.length || !this.#isUnchanged(server)) continue
       const { servers } = this.#registry.getSnapshot()
@@ -114,8 +118,8 @@ export class Definitions {
 
   /** The server is on, and its list still belongs to its configuration. */
   #isUnchanged(server: string): boolean {
-    const config = this.#configs.get(server)!, now = this.#store.servers.get(server)
-    if (!now || !isKept(now)) return false
+    const config = this.#configs.get(server), now = this.#store.servers.get(server)
+    if (!config || !now || !isKept(now)) return false
     if (now === config) return true
     const isSame = this.#context(server, now) === this.#context(server, config)
     if (isSame) this.#configs.set(server, now)
@@ -157,7 +161,12 @@ export class Definitions {
   /** Stores the lists that have changed. Settles when all changes so far are stored. */
   save(): Promise<unknown> {
     if (this.#isDue) this.#save()
-    return this.#writing
+    return this.#written
+  }
+
+  /** Settles when all changes so far are stored, or if the database does not open. */
+  get #written(): Promise<unknown> {
+    return within(AbortSignal.timeout(patience), this.#db).then(() => this.#writing, ignore)
   }
 
   #save(): void {
@@ -191,7 +200,7 @@ export class Definitions {
 
   /** Deletes the oldest lists until the rest is small enough. */
   async #trim(): Promise<void> {
-    const stored = secretsOf(this.#db, 'readwrite')
+    const stored = secretsOf(await this.#db, 'readwrite')
     const [names, boxes] = await Promise.all([request(stored.getAllKeys(all())), request(stored.getAll(all()))])
     const lists = names.map((name, i) => ({ name, at: Number(boxes[i]?.at) || 0, size: boxes[i]?.data?.byteLength }))
     let room = mostOfAll

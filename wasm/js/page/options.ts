@@ -28,7 +28,10 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
-  proxy: [(v) => typeof v === 'string', 'a URL template'],
+  proxy: [
+    (v) => typeof v === 'string' && /^https?:.*{href}/is.test(v) && URL.canParse(v.replace('{href}', 'x')),
+    'an http(s) URL such as https://proxy.example/?url={href}',
+  ],
   storage: [
     (v) =>
       v === 'local' || v === 'memory' ||
@@ -79,22 +82,12 @@ export function checkOptions(options: RegistryOptions): void {
   }
   const { wasm } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
-    throw bad('integrity is for a module that is loaded from an address')
-  if (options.proxy !== undefined) checkProxy(options.proxy)
+    throw bad('integrity is for the address of a module')
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
     throw bad('option "signIn.redirectUrl" is not an address')
   for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
-}
-
-function checkProxy(template: string): void {
-  if (!template.includes('{href}')) {
-    throw bad('the proxy template has no {href}', 'Write it as https://proxy.example/?url={href}.')
-  }
-  if (!URL.canParse(template.replace('{href}', 'x')) || !/^https?:/i.test(template)) {
-    throw bad('the proxy template is not an http(s) URL', 'Write it as https://proxy.example/?url={href}.')
-  }
 }
 
 /** The absolute URL of the redirect page for sign-in. Undefined outside of a page. */

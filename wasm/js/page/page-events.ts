@@ -15,9 +15,10 @@ export class PageEvents {
       if (!document.hidden) tell({ method: 'wake' })
     })
     if (!onStorage) return
-    // localStorage sends this event once its change can be read. Other storages need the channel.
+    // localStorage sends this event once its change can be read. Other storages need the channel. The key null means
+    // that all was cleared.
     on(globalThis, 'storage', (e) => {
-      if (/^portolan\.(pins|approvals|servers)$/.test((e as StorageEvent).key ?? '')) onStorage()
+      if (/^(null|portolan\.(pins|approvals|servers))/.test((e as StorageEvent).key as string)) onStorage()
     })
     try {
       this.#channel = new BroadcastChannel('portolan storage')

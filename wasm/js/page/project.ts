@@ -33,8 +33,8 @@ export function projectStorage(
     const text = await under.get(shape.key)
     if (!text) return {}
     try {
-      const { servers } = JSON.parse(String(text)) as { servers: Entries }
-      if (isObject(servers) && Object.values(servers).every(shape.isSound)) return servers as Entries
+      const { version = 1, servers } = JSON.parse(String(text)) as { version?: number; servers: Entries }
+      if (!(version > 1) && isObject(servers) && Object.values(servers).every(shape.isSound)) return servers as Entries
     } catch { /* damaged */ }
     const { entries, warning } = await mend(under, shape, text)
     warn(warning)

@@ -207,12 +207,12 @@ export class RegistryImage implements types.Registry, HostListener {
     // Without a scope the request leaves at once, so that a discover() that follows finds the server.
     if (options) await this.#owner.checkScope?.(name, options)
     await this.requests.ask({ method: 'addServer', name, config, ...options })
-    await this.#save(name, undefined, options)
+    await this.#save(name, undefined, options?.scope)
   }
 
   /** Stores a server, and shows where it belongs. */
-  async #save(name: string, fields: string[] | undefined, options?: types.ScopeOptions): Promise<void> {
-    await this.#owner.save?.(name, fields, options?.scope)
+  async #save(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<void> {
+    await this.#owner.save?.(name, fields, scope)
     const health = this.#servers[name]
     if (this.project && health) this.receive({ event: 'state', status: this.#status, servers: { [name]: health } })
   }
@@ -233,7 +233,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkConfig(config, name)
     if (options) await this.#owner.checkScope?.(name, options, Object.keys(config))
     await this.requests.ask({ method: 'updateServer', name, config, ...options })
-    await this.#save(name, Object.keys(config), options)
+    await this.#save(name, Object.keys(config), options?.scope)
   }
 
   async removeServer(name: string): Promise<void> {
@@ -251,9 +251,12 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#checkRemote(to)
     const { scope } = this.#servers[name] ?? {}
     await this.requests.ask({ method: 'renameServer', name, to })
-    await this.forget?.(name)
-    await this.#save(to, undefined, scope === 'project' ? { scope } : {})
-    await this.#owner.save?.(name)
+    // One write has both names: a tab that is closed between two would leave both servers, or none.
+    await Promise.all([
+      this.#save(to, undefined, scope === 'project' ? scope : undefined),
+      this.#owner.save?.(name),
+      this.forget?.(name),
+    ])
   }
 
   async setEnabled(name: string, enabled: boolean, options?: types.ScopeOptions): Promise<void> {
@@ -261,7 +264,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#isLocal(name)) return this.updateServer(name, { enabled })
     if (options) await this.#owner.checkScope?.(name, options, ['enabled'])
     await this.requests.ask({ method: 'setEnabled', name, enabled, ...options })
-    await this.#save(name, ['enabled'], options)
+    await this.#save(name, ['enabled'], options?.scope)
   }
 
   async retry(name: string): Promise<void> {
@@ -686,7 +689,8 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   attached(a: Attached): void {
-    this.version = a.version
+    if ((this.version ||= a.version) !== a.version)
+      throw new RegistryError('version_mismatch', 'worker.js is of another version')
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.project = a.project ?? this.project

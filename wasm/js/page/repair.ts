@@ -17,7 +17,8 @@ const MOST_NAMES = 5, NAME_CHARS = 50
 
 /**
  * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its
- * place, and the first damaged text of a key under `<key>.damaged`.
+ * place, and the first damaged text of a key under `<key>.damaged`. The last text of a newer version stays under
+ * `<key>.newer`.
  */
 export async function mend(
   storage: StorageAdapter,
@@ -41,12 +42,16 @@ export async function mend(
     warning = `dropped: ${dropped.slice(0, MOST_NAMES).map((name) => JSON.stringify(name)).join(', ')}` +
       (more > 0 ? ` and ${more} more` : '')
   }
+  const isNewer = shape.inside && isObject(value) && Number(value['version']) > 1
   let aside = ''
   try {
-    const damaged = `${key}.damaged`
-    if (await storage.get(damaged) == null) await storage.set(damaged, String(text))
-    aside = `; the text is kept under ${damaged}`
+    const copy = `${key}.${isNewer ? 'newer' : 'damaged'}`
+    if (isNewer || await storage.get(copy) == null) await storage.set(copy, String(text))
+    aside = `; the text is kept under ${copy}`
     await storage.set(key, JSON.stringify(shape.inside ? { version: 1, [shape.inside]: entries } : entries))
   } catch { /* it is full or forbidden */ }
-  return { entries, warning: `${key} in the storage was damaged: ${warning}${aside}` }
+  const what = isNewer
+    ? `is of a newer version, of which ${Object.keys(entries).length} entries can be read`
+    : `was damaged: ${warning}`
+  return { entries, warning: `${key} in the storage ${what}${aside}` }
 }

@@ -92,9 +92,14 @@ export class StorageLock {
     for (this.#reading = true; this.#again;) {
       this.#again = false
       await this.#policies().catch(() => {})
-      await trust()?.then((t) => t.follow()).catch(() => {})
+      await trust()?.then(async (t) => t.follow(await this.#isCleared())).catch(() => {})
     }
     this.#reading = false
+  }
+
+  /** Somebody has cleared localStorage: each write leaves a number there. */
+  async #isCleared(): Promise<boolean> {
+    return this.#isLocal && await this.#store.storage.get(numberKey) == null
   }
 
   /** Takes over the trust settings of other tabs, except of servers in the page's own options. */

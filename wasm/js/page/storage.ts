@@ -224,7 +224,9 @@ export class ConfigStore {
     if (text == null || text === '') return undefined
     try {
       const value: unknown = JSON.parse(text as string)
-      const entries = shape.inside && isObject(value) ? value[shape.inside] ?? {} : value
+      const entries = shape.inside && isObject(value) && !(value['version'] as number > 1)
+        ? value[shape.inside] ?? {}
+        : value
       if (
         (shape.isList ? Array.isArray(entries) : isObject(entries)) && Object.values(entries as T).every(shape.isSound)
       )

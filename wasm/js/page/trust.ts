@@ -133,11 +133,11 @@ export class Trust {
       }, false)
   }
 
-  /** Reads the approvals of other tabs. */
-  follow(): Promise<void> {
+  /** Reads the approvals of other tabs. `cleared`: the storage has none any more. */
+  follow(cleared = false): Promise<void> {
     return this.#queue(async () => {
       const answers = await this.#store.read<StoredApproval[]>(answersShape)
-      if (answers) this.#learn(answers)
+      if (answers || cleared) this.#learn(answers ?? [])
       this.#tell(await this.#store.read<Pins>(pinsShape) ?? {})
     })
   }

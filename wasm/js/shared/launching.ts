@@ -89,6 +89,6 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
 /** Calls back once the holder of the lock has gone; the returned function ends that. */
 export function onReleased(lock: string | undefined, gone: () => void): () => void {
   const ends = new AbortController()
-  if (lock) navigator.locks.request(lock, { signal: ends.signal }, gone).catch(() => {})
+  if (lock) navigator.locks?.request(lock, { signal: ends.signal }, gone).catch(() => {})
   return () => ends.abort()
 }
