@@ -100,7 +100,7 @@ test('a worker.js of another version than the script is refused, wherever its mo
     await route.fulfill({ contentType: 'text/javascript', body: text.replace(`"${version}"`, '"99.0.0"') })
   })
   for (const mode of ['auto', 'main', 'shared'])
-    await assert.rejects(tab(context, withServers(mode)), /worker\.js is of another version/, mode)
+    await assert.rejects(tab(context, withServers(mode)), /worker\.js has another version/, mode)
 })
 
 test('a worker that is terminated is replaced, with all it had', async (t) => {

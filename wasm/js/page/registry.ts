@@ -690,7 +690,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   attached(a: Attached): void {
     if ((this.version ||= a.version) !== a.version)
-      throw new RegistryError('version_mismatch', 'worker.js is of another version')
+      throw new RegistryError('version_mismatch', 'worker.js has another version')
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.project = a.project ?? this.project
@@ -756,13 +756,14 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   #receiveTools(m: ToolsEvent): void {
-    let list = this.#arriving.get(m.server)
-    if (m.first || !list) this.#arriving.set(m.server, list = { tools: [], withheld: [], held: [], apps: [] })
+    const { server } = m
+    let list = this.#arriving.get(server)
+    if (m.first || !list) this.#arriving.set(server, list = { tools: [], withheld: [], held: [], apps: [] })
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
       m.places.forEach((place, i) => {
         const definition = definitions[place]!
-        this.#sort(list, m.server, {
+        this.#sort(list, server, {
           name: m.names[i]!,
           tool: definition.name,
           definition,
@@ -770,18 +771,18 @@ export class RegistryImage implements types.Registry, HostListener {
           ...m.marks[i],
         })
       })
-    } else for (const t of m.tools) this.#sort(list, m.server, t)
+    } else for (const t of m.tools) this.#sort(list, server, t)
     if (!m.last) return
-    this.#arriving.delete(m.server)
-    const was = this.#lists.get(m.server)
-    this.#replace(m.server, list)
+    this.#arriving.delete(server)
+    const was = this.#lists.get(server)
+    this.#replace(server, list)
     this.#made().catch(ignore) // calls will need it
-    if (this.#approved.delete(m.server))
-      this.#owner.trust?.().then((t) => t.define(m.server, list.tools)).catch(ignore)
+    if (this.#approved.delete(server))
+      this.#owner.trust?.().then((t) => t.define(server, list.tools)).catch(ignore)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
-        const held = await t.before(m.server, list.held, was)
-        if (this.#lists.get(m.server) === list) this.#replace(m.server, { ...list, held })
+        const held = await t.before(server, list.held, was)
+        if (this.#lists.get(server) === list) this.#replace(server, { ...list, held })
       }).catch(ignore)
     }
   }

@@ -116,7 +116,7 @@ export class Requests {
 
   /** Attaches to the host at the other end of the channel. */
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
-    if (!channel?.post) throw new RegistryError('invalid_option', 'the channel is not one of portChannel')
+    if (!channel?.post) throw new RegistryError('invalid_option', 'use portChannel()')
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
     // An aborted start attaches, too: a host that does not know the page answers no close.
@@ -186,7 +186,7 @@ export class Requests {
   /** Ends all requests and the channel. False if that was done before. */
   async close(): Promise<boolean> {
     if (this.#dead) return false
-    const closed = new RegistryError('closed', 'the registry is closed')
+    const closed = new RegistryError('closed', 'the registry is closed; create a new one')
     // The channel closes even if the host sends no reply.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
