@@ -10,7 +10,7 @@ import {
   separation,
   type Query,
   type Search,
-} from '../wasm/js/page/searchquality.ts'
+} from './searchquality.ts'
 
 /**
  * The quality of tool search on testdata/search, beside substring, plain BM25 and MiniSearch, and its times with

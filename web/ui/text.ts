@@ -9,18 +9,6 @@ export const isHidden = (c: number) => hides(c) || (c >= 0xd800 && c <= 0xdfff)
 /** Tag characters: a copy of ASCII that nobody sees and models read. */
 export const isTag = (c: number) => c >= 0xe0020 && c <= 0xe007e
 
-/** Where the first character is that `clean` would show by its code point; -1: nowhere. */
-export function hiddenAt(text: string): number {
-  for (let i = 0, before = 0; i < text.length;) {
-    const c = text.codePointAt(i)!
-    const next = i + (c > 0xffff ? 2 : 1)
-    if (isHidden(c) && c !== 13 && !isWanted(c, before, text.codePointAt(next) ?? 0)) return i
-    before = c
-    i = next
-  }
-  return -1
-}
-
 /** A letter may carry a few marks; more are meant to cover the lines around it. */
 const maxMarks = 4
 const mark = /\p{M}/u

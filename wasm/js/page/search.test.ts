@@ -5,7 +5,15 @@ import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { ToolDefinition } from '../shared/types.ts'
 import { split, stem } from '../shared/words.ts'
 import { finish } from '../shared/yield.ts'
-import { documents, indexOf, readQueries, readTools, recall, separation, type Search } from './searchquality.ts'
+import {
+  documents,
+  indexOf,
+  readQueries,
+  readTools,
+  recall,
+  separation,
+  type Search,
+} from '../../../bench/searchquality.ts'
 
 const tools = readTools()
 const queries = readQueries()

@@ -1,10 +1,10 @@
 // Measures a search over the tools and queries of testdata/search, for the test and the benchmark.
 
 import { readFileSync } from 'node:fs'
-import { SearchIndex } from '../shared/search.ts'
-import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
-import type { ToolDefinition, ToolInfo } from '../shared/types.ts'
-import { finish } from '../shared/yield.ts'
+import { SearchIndex } from '../wasm/js/shared/search.ts'
+import { documentOf, type SearchDocument } from '../wasm/js/shared/searchdocument.ts'
+import type { ToolDefinition, ToolInfo } from '../wasm/js/shared/types.ts'
+import { finish } from '../wasm/js/shared/yield.ts'
 
 export interface Query {
   kind: string
@@ -17,7 +17,7 @@ export interface Query {
 /** A search that is measured: the best tools as `server/tool`, and the score of the first. */
 export type Search = (query: string) => { names: string[]; score: number }
 
-const file = (name: string) => readFileSync(new URL(`../../../testdata/search/${name}`, import.meta.url), 'utf8')
+const file = (name: string) => readFileSync(new URL(`../testdata/search/${name}`, import.meta.url), 'utf8')
 
 /** The tools, by server. */
 export function readTools(): Map<string, ToolInfo[]> {
