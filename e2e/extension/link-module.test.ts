@@ -118,9 +118,11 @@ async function extension(
   return e
 }
 
+/** What answers of `echo` wait for: the SDK's client drops progress that comes together with the answer. */
+let mayAnswer: Promise<void> | undefined
 const echo: CallHandler = async ({ arguments: args, client }, _signal, { progress }) => {
   for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })
-  await new Promise((resolve) => setTimeout(resolve, 50)) // the SDK's client drops progress that comes together with the answer
+  await mayAnswer
   return JSON.stringify({
     content: [{ type: 'text', text: JSON.stringify(args) }],
     structuredContent: { client: client?.name },
@@ -184,8 +186,12 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
     const client = await bridge.stdioClient('desk')
     await e.until(async () => (await client.listTools()).tools.length)
     const progress: number[] = []
+    const heard = Promise.withResolvers<void>()
+    mayAnswer = heard.promise
     const r = await client.callTool({ name: 'echo', arguments: { n: 1 } }, undefined, {
-      onprogress: (p) => progress.push(p.progress),
+      onprogress: (p) => {
+        if (progress.push(p.progress) === 3) heard.resolve()
+      },
     })
     assert.deepEqual(r.structuredContent, { client: 'desk' })
     assert.deepEqual(progress, [1, 2, 3])
