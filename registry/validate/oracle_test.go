@@ -75,7 +75,7 @@ func propertiesOf(t *testing.T, schema []byte) []string {
 type result struct{ refused, unsure bool }
 
 func verdict(t *testing.T, schema, args []byte) result {
-	v := &validator{root: mustParse(t, schema)}
+	v := newValidator(mustParse(t, schema))
 	v.check(v.root, mustParse(t, args), "", 0)
 	return result{len(v.problems) > 0, v.unsure}
 }

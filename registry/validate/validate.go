@@ -27,6 +27,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -78,7 +79,7 @@ func Schema(schema, args []byte) error {
 	if uri, ok := textAt(s, "$schema"); ok && !isKnownDialect(uri) {
 		return invalid("the schema is in the dialect " + text.Clip(uri) + ", which is not supported")
 	}
-	v := &validator{root: s}
+	v := newValidator(s)
 	v.check(s, value, "", 0)
 	if len(v.problems) == 0 {
 		return nil
@@ -103,25 +104,6 @@ func hasIDWithin(n *rawjson.Node) bool {
 	return (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
 }
 
-// once returns what *known holds. If it holds nothing yet, find finds it.
-func once(known **bool, find func() bool) bool {
-	if *known == nil {
-		found := find()
-		*known = &found
-	}
-	return **known
-}
-
-// isAddressed reports whether the schema or a part of it has an address.
-func (v *validator) isAddressed() bool {
-	return once(&v.addressed, func() bool { return hasID(v.root) })
-}
-
-// isNested reports whether a part of the schema has an address.
-func (v *validator) isNested() bool {
-	return once(&v.nested, func() bool { return hasIDWithin(v.root) })
-}
-
 func textAt(s *rawjson.Node, key string) (string, bool) {
 	if s.Kind != 'o' || s.Get(key) == nil {
 		return "", false
@@ -132,14 +114,24 @@ func textAt(s *rawjson.Node, key string) (string, bool) {
 // A validator refuses only wrong values. unsure means that the schema holds
 // something that it does not understand, so that an accepted value may be wrong.
 type validator struct {
-	root      *rawjson.Node
-	problems  []string
-	steps     int
-	work      int
-	trials    int // passes that are running
-	unsure    bool
-	addressed *bool // once known
-	nested    *bool // once known
+	root     *rawjson.Node
+	problems []string
+	steps    int
+	work     int
+	trials   int // passes that are running
+	unsure   bool
+	// isAddressed reports whether the schema or a part of it has an address.
+	isAddressed func() bool
+	// isNested reports whether a part of the schema has an address of its own.
+	isNested func() bool
+}
+
+func newValidator(root *rawjson.Node) *validator {
+	return &validator{
+		root:        root,
+		isAddressed: sync.OnceValue(func() bool { return hasID(root) }),
+		isNested:    sync.OnceValue(func() bool { return hasIDWithin(root) }),
+	}
 }
 
 // fail records one problem, which may quote the schema. It never quotes the value. Nobody

@@ -52,7 +52,7 @@ func TestSuite(t *testing.T) {
 				case c.Valid && err != nil:
 					t.Errorf("%s: %v", name, err)
 				case !c.Valid && err == nil:
-					v := &validator{root: mustParse(t, g.Schema)}
+					v := newValidator(mustParse(t, g.Schema))
 					if v.check(v.root, mustParse(t, c.Data), "", 0); !v.unsure {
 						t.Errorf("%s: passes", name)
 					}
