@@ -318,6 +318,10 @@ test('the log is filtered, paused and copied', async (t) => {
   await p.panel.getByText('<b>deep</b> water', { exact: true }).waitFor()
   say('debug', 'a wave')
   await p.panel.getByText('a wave').waitFor()
+  const [time, message] = await Promise.all(
+    ['time', 'bdi'].map((part) => p.panel.locator(`.log li ${part}`).first().boundingBox()),
+  )
+  assert.ok(message!.y < time!.y + time!.height, 'an entry is one row')
   await p.panel.getByLabel('At least').selectOption({ label: 'warning' })
   await p.panel.getByText('a wave').waitFor({ state: 'detached' })
   await p.panel.getByRole('button', { name: 'Pause' }).click()

@@ -298,8 +298,9 @@ export async function panelStates(
     },
     log: async (context, query) => {
       const p = await openPanel(browser, site, { context, query: { view: 'log', ...query }, servers: { asks } })
-      await p.page.evaluate(() => window.registry.call('asks__ask', { log: 'The tide turns at noon.' }))
-      await p.panel.locator('.entry').waitFor()
+      for (const log of ['The tide turns at noon.', 'The pilot boards at the north pier.'])
+        await p.page.evaluate((log) => window.registry.call('asks__ask', { log }), log)
+      await p.panel.locator('.log li').nth(1).waitFor()
       return p
     },
     approve: async (context, query) => {

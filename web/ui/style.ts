@@ -43,7 +43,7 @@ pre { background: var(--_ground); border: 1px solid var(--_line); border-radius:
 
 button, input, select, textarea { font: inherit; color: inherit; border-radius: 8px; border: 1px solid var(--_edge);
   background: var(--_raised); padding: .4rem .7rem; min-inline-size: 0; }
-button { cursor: pointer; min-block-size: 2.4rem; border-color: var(--_line); font-weight: 500; }
+button, select { min-block-size: 2.4rem; } button { cursor: pointer; border-color: var(--_line); font-weight: 500; }
 button:hover { border-color: var(--_edge); }
 button.primary { background: var(--_accent); color: var(--_on-accent); border-color: transparent; font-weight: 600; }
 button.primary:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_ink)); }
@@ -211,8 +211,8 @@ dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
 portolan-combo { display: block; }
 .task + .task { border-block-start: 1px solid var(--_line); margin-block-start: .8rem; padding-block-start: .8rem; }
-.log { list-style: none; margin: 0; } .entry { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
-  padding: .25rem .4rem; overflow-wrap: anywhere; } .entry .mono { flex: 1 1 16rem; white-space: pre-wrap; }
+.log { list-style: none; margin: 0; } .log li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
+  padding: .25rem .4rem; overflow-wrap: anywhere; } .log .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
 [role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; overflow-wrap: anywhere; }
@@ -228,6 +228,7 @@ caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
 thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; } th[scope=row] { font-weight: 500; }
+th.mono { inline-size: 25%; }
 portolan-json { display: block; min-inline-size: 0; }
 .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
 .leaf { overflow-wrap: anywhere; white-space: pre-wrap; }

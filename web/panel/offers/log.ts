@@ -107,7 +107,7 @@ class LogView extends PanelPart {
   private row(e: LogEntry): TemplateResult {
     const at = new Date(e.at)
     const severe = levels.indexOf(e.level) >= levels.indexOf('warning')
-    return html`<li class="entry"><time class="dim" datetime=${at.toISOString()}>${
+    return html`<li><time class="dim" datetime=${at.toISOString()}>${
       at.toLocaleTimeString(this.panel.words.locale)
     }</time>
       <span class="badge ${severe ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
