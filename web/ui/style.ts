@@ -181,7 +181,8 @@ p.budget { display: block; }
 .about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400;
   overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
 .about .mono { flex: 0 1 auto; }
-.clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  text-align: match-parent; }
 .tokens { font-variant-numeric: tabular-nums; }
 .badge { display: inline-flex; gap: .2rem; align-items: center; font-size: .78rem; border-radius: 9px;
   padding: .05rem .5rem; border: 1px solid var(--_line); color: var(--_dim); overflow-wrap: anywhere; }
@@ -229,7 +230,7 @@ th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
 thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; } th[scope=row] { font-weight: 500; }
 th.mono { inline-size: 25%; }
-portolan-json { display: block; min-inline-size: 0; }
+portolan-json { display: block; min-inline-size: 0; direction: ltr; }
 .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
 .leaf { overflow-wrap: anywhere; white-space: pre-wrap; }
 .key { color: var(--_accent); } .string { color: var(--_good); } .number, .boolean { color: var(--_wait); }

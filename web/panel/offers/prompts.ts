@@ -30,7 +30,7 @@ class PromptsView extends OfferList<PromptInfo> {
   protected row(prompt: PromptInfo): TemplateResult {
     return html`<button type="button" class="quiet about" @click=${() => this.panel.show({ kind: 'prompt', prompt })}>
         <span><bdi>${line(prompt.title || prompt.prompt, 128)}</bdi></span>
-        <span class="dim clip"><bdi>${clean(prompt.description ?? prompt.prompt, 160)}</bdi></span>
+        <span class="dim clip" dir="auto">${clean(prompt.description ?? prompt.prompt, 160)}</span>
       </button>
       ${prompt.held ? html`<span class="badge warn">${this.t(`prompt_${prompt.held}`)}</span>` : nothing}${
       prompt.flags?.length

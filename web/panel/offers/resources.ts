@@ -43,7 +43,7 @@ class ResourcesView extends OfferList<Listed> {
     return html`<button type="button" class="quiet about" @click=${() =>
       this.panel.show({ kind: 'resource', resource: o })}>
         <span><bdi>${line(o.title || o.name, 128)}</bdi></span>
-        <span class="dim mono clip"><bdi dir="ltr">${clean(this.keyOf(o), 300)}</bdi></span>
+        <span class="dim mono clip" dir="ltr">${clean(this.keyOf(o), 300)}</span>
       </button>
       ${
       o.flags?.length ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>` : nothing

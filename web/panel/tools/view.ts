@@ -206,7 +206,7 @@ class ToolsView extends PanelPart {
         @change=${(e: Event) => this.choose(server, list, [{ info, on }], (e.target as HTMLInputElement).checked)}>
       <button type="button" class="quiet about" @click=${() => this.panel.show({ kind: 'tool', name: info.name })}>
         <span class="mono"><bdi>${name}</bdi></span>
-        <span class="dim clip"><bdi>${clean(String(definition.title ?? definition.description ?? ''), 160)}</bdi></span>
+        <span class="dim clip" dir="auto">${clean(String(definition.title ?? definition.description ?? ''), 160)}</span>
       </button>
       ${flags.length ? this.badge(flags) : nothing}
       ${
