@@ -88,7 +88,7 @@ class Log extends AppPart {
       a.tool ? html`<li class="mono"><bdi>${line(a.tool, 80)}</bdi></li>` : nothing
     }
         ${a.durationMs === undefined ? nothing : html`<li>${t.duration(a.durationMs)}</li>`}${
-      a.code ? html`<li class="badge mono">${clean(a.code, 60)}</li>` : nothing
+      a.code ? html`<li><span class="badge mono">${clean(a.code, 60)}</span></li>` : nothing
     }</ul></li>`
   }
 }

@@ -212,8 +212,8 @@ dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
 portolan-combo { display: block; }
 .task + .task { border-block-start: 1px solid var(--_line); margin-block-start: .8rem; padding-block-start: .8rem; }
-.log { list-style: none; margin: 0; } .log li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
-  padding: .25rem .4rem; overflow-wrap: anywhere; } .log .mono { flex: 1 1 16rem; white-space: pre-wrap; }
+.log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
+  padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
 [role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; overflow-wrap: anywhere; }
