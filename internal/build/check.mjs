@@ -27,8 +27,8 @@ function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
 }
 
 /**
- * Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not
- * prose of ours.
+ * Prose that readers stumble over, in words that no plain sentence needs, and pages of docs/design that are too long.
+ * Translations and stand-in sites are not prose of ours.
  */
 const markers =
   /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the|(is|are|was|were|be|been) (not |never )?told)\b/i
@@ -39,9 +39,12 @@ function plain() {
   for (const file of files(...prose)) {
     if (/testdata|locales|^e2e\/sites|^extension\/chats\/sites\/phrases|internal\/build\/check\.mjs/.test(file))
       continue
-    readFileSync(file, 'utf8').split('\n').forEach((line, i) => {
+    const text = readFileSync(file, 'utf8')
+    text.split('\n').forEach((line, i) => {
       if (markers.test(line)) found.push(`${file}:${i + 1}: ${line.trim()}`)
     })
+    const words = text.split(/\s+/).length
+    if (file.startsWith('docs/design/') && words > 1001) found.push(`${file}: ${words} words, and 1,000 are enough`)
   }
   console.error(`${found.length ? 'FAIL' : 'ok  '} plain words`)
   for (const line of found) console.error(line)
