@@ -86,7 +86,7 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	if p.underWay() >= p.entry.g.opts.Limits.Calls {
 		return internalFault("too many requests are under way in the program " + p.entry.Name)
 	}
-	if c.peer != nil && p.find(c.peer, c.id) != 0 {
+	if c.peer != nil && c.peer.session != "" && p.find(c.peer, c.id) != 0 {
 		return &fault{Code: codeInvalidRequest, Message: "a request with this id is under way"}
 	}
 	p.next++
@@ -116,14 +116,19 @@ func (p *program) underWay() (n int) {
 	return n
 }
 
-// find returns the program's id of a client's request that is under way, or 0.
-func (p *program) find(from *peer, id []byte) int64 {
+// find returns the program's id of a client's request that is under way, or 0. Pages of one origin without sessions may
+// use the same id: then it is not clear which request is meant.
+func (p *program) find(from *peer, id []byte) (found int64) {
 	for own, c := range p.calls {
-		if c.peer == from && !c.answered && string(c.id) == string(id) {
-			return own
+		switch {
+		case c.peer != from || c.answered || string(c.id) != string(id):
+		case found != 0:
+			return 0
+		default:
+			found = own
 		}
 	}
-	return 0
+	return found
 }
 
 // abandon tells the program that nobody waits for a request any more.
