@@ -146,6 +146,33 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// Messages that no client reads are held within a bound, with and without a stream.
+func TestWhatWaitsIsBounded(t *testing.T) {
+	r := serve(t, &Options{Limits: Limits{Message: 1 << 20}}, testServer(t, "raw", "raw"))
+	s := r.begin("raw")
+	to := r.byName["raw"].find(s.id, page)
+	line := `{"jsonrpc":"2.0","method":"notifications/n","params":{"pad":"` + strings.Repeat("x", 900<<10) + `"}}`
+	flood := func() {
+		for range 4 {
+			to.program.message([]byte(line))
+		}
+	}
+	flood()
+	if n := len(to.waiting); n != 2 {
+		t.Errorf("%d messages wait for a stream", n)
+	}
+	slow := newStream(r.opts.Limits)
+	to.program.listen(to, slow)
+	flood()
+	if n := len(slow.queue); n != 2 {
+		t.Errorf("%d messages wait for a reader", n)
+	}
+	slow.end([]byte("the answer"))
+	if n := len(slow.queue); n != 3 {
+		t.Errorf("the answer is not among %d messages", n)
+	}
+}
+
 // TestClientFloods lets a client send more than it may.
 func TestClientFloods(t *testing.T) {
 	r := serve(t, &Options{Limits: Limits{Calls: 3, Sessions: 2, Message: 1 << 20, Processes: 3}},

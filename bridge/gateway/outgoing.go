@@ -196,7 +196,11 @@ func (p *program) tell(to *peer, text []byte, late bool) bool {
 			return true
 		}
 	}
-	if to.session == "" || len(to.waiting) >= maxWaiting {
+	size := len(text)
+	for _, other := range to.waiting {
+		size += len(other)
+	}
+	if to.session == "" || len(to.waiting) >= maxWaiting || size > p.entry.g.opts.Limits.waiting() {
 		return false
 	}
 	to.waiting = append(to.waiting, text)
