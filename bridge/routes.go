@@ -58,10 +58,6 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
-	if !b.rate.Allow() {
-		loopback.Deny(http.StatusTooManyRequests, "too many requests in a second").Write(w)
-		return
-	}
 	s, d := b.secrets()
 	if d != nil {
 		d.Write(w)
@@ -72,6 +68,9 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 	allowPage(w.Header(), req, page)
+	if d == nil && !b.rate.Allow() {
+		d = loopback.Deny(http.StatusTooManyRequests, "too many requests in a second")
+	}
 	if d != nil {
 		d.Write(w)
 		return
