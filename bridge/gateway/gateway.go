@@ -133,18 +133,18 @@ func (g *Gateway) tidy(ctx context.Context) {
 	}
 }
 
-// place takes a place for a process. If all are taken, the program ends that was unused for
-// the longest time.
-func (g *Gateway) place(ctx context.Context) (release func(), err error) {
+// place takes a place for a process of owner. If all are taken, an unused program ends.
+func (g *Gateway) place(ctx context.Context, owner string) (release func(), err error) {
 	release, err = g.free()
 	if err == nil {
 		return release, nil
 	}
 	var oldest *program
+	var own bool
 	var since time.Time
 	for _, e := range g.entries {
-		if p, used := e.unused(); p != nil && (oldest == nil || used.Before(since)) {
-			oldest, since = p, used
+		if p, mine, used := e.unused(owner); p != nil && (oldest == nil || goesSooner(mine, used, own, since)) {
+			oldest, own, since = p, mine, used
 		}
 	}
 	if oldest == nil {

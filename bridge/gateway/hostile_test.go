@@ -229,6 +229,29 @@ func TestClientFloods(t *testing.T) {
 	}
 }
 
+// A page that begins many sessions ends its own ones, and not those of another page.
+func TestAPageEndsItsOwnSessionsFirst(t *testing.T) {
+	for name, limits := range map[string]Limits{"of a server": {Sessions: 2}, "all programs": {Processes: 2}} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, &Options{Limits: limits}, testServer(t, "raw", "raw"))
+			token, err := r.Allow("https://other.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := []string{"Origin", "https://other.example", "Authorization", "Bearer " + token}
+			res, _ := r.do("POST", "/s/raw/mcp", initializeRequest, other...)
+			for range 3 {
+				r.begin("raw")
+			}
+			res, text := r.do("POST", "/s/raw/mcp", `{"jsonrpc":"2.0","id":1,"method":"pid"}`,
+				append(other, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))...)
+			if res.StatusCode != 200 {
+				t.Errorf("the other page's session: %d %s", res.StatusCode, text)
+			}
+		})
+	}
+}
+
 // TestClosedOutput ends a program that closes its stdout, and breaks nothing else.
 func TestClosedOutput(t *testing.T) {
 	r := serve(t, nil, testServer(t, "p", "mute"))

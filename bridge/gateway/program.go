@@ -276,6 +276,18 @@ func (p *program) unused(client *peer) (since time.Time, free bool) {
 	return p.used, !p.ended
 }
 
+// isOnlyOf reports whether the program has no client of another owner.
+func (p *program) isOnlyOf(owner string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for client := range p.peers {
+		if client.owner != owner {
+			return false
+		}
+	}
+	return true
+}
+
 // stuck reports whether the program was first asked before a time, and has sent nothing.
 func (p *program) stuck(before time.Time) bool {
 	p.mu.Lock()

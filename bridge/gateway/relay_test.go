@@ -365,7 +365,7 @@ func TestSharedGreeting(t *testing.T) {
 		}
 	}()
 	eventually(t, "its initialize is under way", func() bool {
-		p, _ := r.byName["late"].unused()
+		p, _, _ := r.byName["late"].unused("")
 		return p == nil && r.Servers()[0].Sessions == 1
 	})
 	leave()
