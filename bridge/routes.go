@@ -75,6 +75,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		d.Write(w)
 		return
 	}
+	loopback.Admitted(w)
 	if req.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return

@@ -37,6 +37,7 @@ func (g *Gateway) admit(w http.ResponseWriter, req *http.Request) (owner string,
 		denied.Write(w)
 		return "", false
 	}
+	loopback.Admitted(w)
 	return owner, true
 }
 

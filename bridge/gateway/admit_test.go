@@ -102,6 +102,9 @@ func TestOrigins(t *testing.T) {
 			if res.StatusCode < 300 {
 				accepted++
 			}
+			if res.Close == (row.status == 415) { // an open connection would keep others out
+				t.Errorf("%s, %s: is the connection closed? %v", row.name, method, res.Close)
+			}
 			if allowed := res.Header.Get("Access-Control-Allow-Origin"); row.status == 403 && allowed != "" || row.status == 421 && allowed != "" {
 				t.Errorf("%s may read the refusal: %q", row.name, allowed)
 			}
