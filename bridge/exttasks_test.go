@@ -270,6 +270,15 @@ func TestExtensionTasks(t *testing.T) {
 	}
 }
 
+// A list before the first pairing has what 2026-07-28 requires of lists.
+func TestTheListBeforeAPairing(t *testing.T) {
+	list, err := rawHTTP(t, start(t, nil), "early", `{}`).request(t, "tools/list", map[string]any{})
+	tools, _ := list["tools"].([]any)
+	if err != nil || list["resultType"] != "complete" || list["cacheScope"] != "private" || list["ttlMs"] != 0.0 || len(tools) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // S9: a client that does not declare the extension gets no task, and may ask for none.
 func TestExtensionTasksNeedTheCapability(t *testing.T) {
 	b := start(t, nil)

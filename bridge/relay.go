@@ -174,7 +174,8 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	case errors.As(err, &which): // an empty list would hide the reason
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case err != nil && !r.bridge.mayConnect():
-		return &mcp.ListToolsResult{Tools: []*mcp.Tool{pairTool}}, nil
+		text, err := json.Marshal(map[string]any{"tools": []*mcp.Tool{pairTool}})
+		return &rawmsg.Result{Text: text}, err
 	case err != nil:
 		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
