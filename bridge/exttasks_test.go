@@ -270,12 +270,19 @@ func TestExtensionTasks(t *testing.T) {
 	}
 }
 
-// A list before the first pairing has what 2026-07-28 requires of lists.
-func TestTheListBeforeAPairing(t *testing.T) {
-	list, err := rawHTTP(t, start(t, nil), "early", `{}`).request(t, "tools/list", map[string]any{})
+// The bridge's own results have what 2026-07-28 requires.
+func TestResultsBeforeAPairing(t *testing.T) {
+	c := rawHTTP(t, start(t, nil), "early", `{}`)
+	list, err := c.request(t, "tools/list", map[string]any{})
 	tools, _ := list["tools"].([]any)
 	if err != nil || list["resultType"] != "complete" || list["cacheScope"] != "private" || list["ttlMs"] != 0.0 || len(tools) != 1 {
 		t.Errorf("%v, %v", list, err)
+	}
+	for name, fails := range map[string]any{"portolan_pair": nil, "bookmark_get": true} {
+		result, err := c.request(t, "tools/call", map[string]any{"name": name})
+		if err != nil || result["resultType"] != "complete" || result["isError"] != fails || result["content"] == nil {
+			t.Errorf("%s: %v, %v", name, result, err)
+		}
 	}
 }
 
