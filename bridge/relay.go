@@ -225,10 +225,12 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin("tools/call")
+	f, err := l.begin(ctx, "tools/call")
 	switch {
 	case errors.Is(err, errBusy):
-		return toolError("Too many calls are under way in the browser profile %q; try again when one has ended.", l.Label)
+		return toolError("Too many calls wait for the browser profile %q; try again when some have ended.", l.Label)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case err != nil && l.stopped():
 		return stoppedError("%v.", errStopped)
 	case err != nil:
@@ -294,7 +296,7 @@ func (r *relay) ask(ctx context.Context, s *sender, method string, req mcp.Reque
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin(method)
+	f, err := l.begin(ctx, method)
 	if err != nil {
 		return refused(err)
 	}

@@ -158,7 +158,7 @@ func (l *link) handleQuestion(m *jsonrpc.Request) {
 	question, withdraw := context.WithCancel(context.Background())
 	l.mu.Lock()
 	l.questions[m.ID] = withdraw
-	full := len(l.questions) > maxQuestions*l.max
+	full := len(l.questions) > maxQuestions*cap(l.turns)
 	l.mu.Unlock()
 	if !full {
 		select {
