@@ -100,12 +100,13 @@ func (p *program) progress(m *message) {
 	}
 }
 
-// ask passes a question of the program on to the client that has a request under way.
+// ask passes a question of the program on to the client that has a request under way. A ping that the client cannot get
+// now is answered here.
 func (p *program) ask(m *message) {
 	id := questionID(m.id.in(m.text))
 	to := p.caller()
 	switch {
-	case to == nil && m.method == "ping":
+	case m.method == "ping" && (to == nil || to.alone == nil && !p.isBusy(to)):
 		_ = p.proc.send(success(m.id.in(m.text), []byte("{}")))
 	case to == nil:
 		_ = p.proc.send(failure(m.id.in(m.text), internalFault("it is not clear which client this is for: "+
@@ -115,6 +116,16 @@ func (p *program) ask(m *message) {
 	default:
 		p.asked[id] = to
 	}
+}
+
+// isBusy reports whether a client has a request under way.
+func (p *program) isBusy(client *peer) bool {
+	for _, c := range p.calls {
+		if c.peer == client && !c.answered {
+			return true
+		}
+	}
+	return false
 }
 
 // questionID returns an id as the key of program.asked. It is one text for all ways to write a string.

@@ -292,6 +292,23 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A program that pings regularly must not take its client for dead. A client without a stream cannot answer.
+func TestPingsWithoutAStream(t *testing.T) {
+	r := serve(t, nil, testServer(t, "raw", "raw"))
+	s := r.begin("raw")
+	const ping = `{\"jsonrpc\":\"2.0\",\"id\":\"alive\",\"method\":\"ping\"}`
+	s.request(`{"jsonrpc":"2.0","id":1,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":1}","` + ping + `"]}}}`)
+	e := r.byName["raw"]
+	eventually(t, "the ping is answered", func() bool {
+		return strings.Contains(e.log.text(), `answer {"jsonrpc":"2.0","id":"alive","result":{}}`)
+	})
+	stream := s.stream()
+	s.request(`{"jsonrpc":"2.0","id":2,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":1}","` + ping + `"]}}}`)
+	for m := ""; !strings.Contains(m, `"method":"ping"`); { // a client with a stream answers itself
+		m = next(t, stream)
+	}
+}
+
 // A client may write an id in another way than the program: only its value is the same.
 func TestQuestionsWhoseIDIsEscaped(t *testing.T) {
 	r := serve(t, nil, testServer(t, "raw", "raw"))
