@@ -80,6 +80,11 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	if page != "" {
+		ctx, done := b.pages.during(req.Context(), page)
+		defer done()
+		req = req.WithContext(ctx)
+	}
 	since2026 := req.Header.Get("Mcp-Protocol-Version") >= modern
 	if req.Method == http.MethodDelete && !since2026 {
 		b.endSession(req.Header.Get("Mcp-Session-Id"))

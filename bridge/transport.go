@@ -110,6 +110,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
 			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) }))
+			l.pages()
 		}
 	default:
 		return false
