@@ -405,6 +405,36 @@ func TestEnvironment(t *testing.T) {
 }
 
 // TestEraOfASharedProgram sends a request of 2026-07-28 to a shared program that has an older session.
+// A program that never answers server/discover has shown its era once it answers initialize. Others do not wait for it.
+func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		r := serve(t, &Options{Shared: shared}, testServer(t, "naive", "naive"))
+		e := r.byName["naive"]
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() { // a client of 2026-07-28 that loses its patience
+			defer close(left)
+			_, _ = e.stateless(ctx, page)
+		}()
+		eventually(t, "the program is asked", func() bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			for p := range e.programs {
+				if p.isProbing() {
+					return true
+				}
+			}
+			return false
+		})
+		leave()
+		<-left
+		r.begin("naive")
+		if e.era.Load() != eraLegacy {
+			t.Errorf("shared %v: the era is not known", shared)
+		}
+	}
+}
+
 func TestEraOfASharedProgram(t *testing.T) {
 	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
 	r.begin("raw")

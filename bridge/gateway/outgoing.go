@@ -82,6 +82,9 @@ func (p *program) deliver(m *message) {
 	switch c.method {
 	case "initialize":
 		p.greeted(m)
+		if p.probe != nil && m.result.there() { // it speaks an older version, unless its answer to server/discover comes
+			p.entry.era.CompareAndSwap(eraUnknown, eraLegacy)
+		}
 	case "tools/list":
 		p.learnTools(m)
 	}
