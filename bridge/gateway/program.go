@@ -83,7 +83,8 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	if p.ended {
 		return p.entry.gone()
 	}
-	if p.underWay() >= p.entry.g.opts.Limits.Calls {
+	all, own := p.underWay(c.peer)
+	if most := p.entry.g.opts.Limits.Calls; all >= most || p.entry.Shared && own >= (most+1)/2 {
 		return internalFault("too many requests are under way in the program " + p.entry.Name)
 	}
 	if c.peer != nil && c.peer.session != "" && p.find(c.peer, c.id) != 0 {
@@ -107,13 +108,17 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	return nil
 }
 
-func (p *program) underWay() (n int) {
+// underWay returns the number of requests under way, and how many of them are of a client's origin.
+func (p *program) underWay(client *peer) (all, own int) {
 	for _, c := range p.calls {
-		if !c.answered {
-			n++
+		if c.answered {
+			continue
+		}
+		if all++; client != nil && c.peer != nil && c.peer.owner == client.owner {
+			own++
 		}
 	}
-	return n
+	return all, own
 }
 
 // find returns the program's id of a client's request that is under way, or 0. Pages of one origin without sessions may

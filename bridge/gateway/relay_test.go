@@ -5,6 +5,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -362,6 +363,27 @@ func TestShared(t *testing.T) {
 	}
 	if !strings.Contains(asked, "elicitation/create") {
 		t.Errorf("the question did not come: %s", asked)
+	}
+}
+
+// A page whose requests hang leaves room for those of another page.
+func TestSharedRequestsLeaveRoom(t *testing.T) {
+	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 6}}, testServer(t, "raw", "raw"))
+	token, err := r.Allow("https://other.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := []string{"Origin", "https://other.example", "Authorization", "Bearer " + token}
+	res, _ := r.do("POST", "/s/raw/mcp", initializeRequest, other...)
+	for _, s := range []*session{r.begin("raw"), r.begin("raw")} {
+		for id := range 3 {
+			s.open("POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"do","params":{"arguments":{}}}`, id))
+		}
+	}
+	_, text := r.do("POST", "/s/raw/mcp", `{"jsonrpc":"2.0","id":1,"method":"pid"}`,
+		append(other, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))...)
+	if !strings.Contains(text, `"result"`) {
+		t.Error(text)
 	}
 }
 
