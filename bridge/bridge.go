@@ -56,6 +56,7 @@ type Bridge struct {
 	sockets   sync.WaitGroup // their handlers
 	attempts  loopback.Backoff
 	sessions  sessions  // calls under way, by client
+	pages     sessions  // requests under way, by the page's origin
 	rounds    rounds    // calls that may ask clients since 2026-07-28
 	tasks     tasks     // calls that clients do not wait for
 	instances instances // of clients with the same name

@@ -9,9 +9,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
-// Tasks of protocol version 2025-11-25. The client asks for a task, and its questions and progress come at once.
+// Tasks of protocol version 2025-11-25. The client asks for a task, and its progress comes at once.
+
+// relatedTask is the key in _meta of messages that belong to a task.
+const relatedTask = "io.modelcontextprotocol/related-task"
 
 // A coreTask is the spec's Task.
 type coreTask struct {
@@ -29,8 +34,11 @@ func (t *task) core() coreTask {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	status := t.status
-	if status == "completed" && failedResult(t.result) {
+	switch {
+	case status == "completed" && failedResult(t.result):
 		status = "failed"
+	case status == "working" && t.asking > 0:
+		status = "input_required"
 	}
 	return coreTask{
 		ID: t.id, Status: status, Message: t.message, Created: t.began.UTC().Format(time.RFC3339Nano),
@@ -75,7 +83,7 @@ type taskParams struct {
 // serveTasks adds the methods about tasks to the relay's server. Requests of 2026-07-28 do not reach them.
 func (r *relay) serveTasks() {
 	own := func(session *mcp.ServerSession) string { return r.id + session.ID() }
-	add := func(method string, serve func(ctx context.Context, t *task) (mcp.Result, error)) {
+	add := func(method string, serve func(ctx context.Context, session *mcp.ServerSession, t *task) (mcp.Result, error)) {
 		_ = mcp.AddReceivingCustomMethod(r.server, method,
 			func(ctx context.Context, session *mcp.ServerSession, params *taskParams) (mcp.Result, error) {
 				if params == nil {
@@ -85,27 +93,38 @@ func (r *relay) serveTasks() {
 				if err != nil {
 					return nil, err
 				}
-				return serve(ctx, t)
+				return serve(ctx, session, t)
 			})
 	}
-	add("tasks/get", func(_ context.Context, t *task) (mcp.Result, error) { return taskResult(t.core()) })
-	add("tasks/cancel", func(_ context.Context, t *task) (mcp.Result, error) {
+	add("tasks/get", func(_ context.Context, _ *mcp.ServerSession, t *task) (mcp.Result, error) {
+		return taskResult(t.core())
+	})
+	add("tasks/cancel", func(_ context.Context, _ *mcp.ServerSession, t *task) (mcp.Result, error) {
 		if !t.end("cancelled", nil, errors.New("the task was cancelled")) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the task has ended: " + t.core().Status}
 		}
 		t.cancel()
 		return taskResult(t.core())
 	})
-	add("tasks/result", func(ctx context.Context, t *task) (mcp.Result, error) {
-		select {
-		case <-t.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	add("tasks/result", func(ctx context.Context, session *mcp.ServerSession, t *task) (mcp.Result, error) {
+		for {
+			select {
+			case q := <-t.unsent:
+				result, err := q.send(ctx, session, t)
+				q.answer <- questionAnswer{result, err}
+				if undelivered(err) { // the client has left
+					return nil, err
+				}
+				continue
+			case <-t.done:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if t.err != nil {
+				return nil, t.err
+			}
+			return related(t)
 		}
-		if t.err != nil {
-			return nil, t.err
-		}
-		return related(t)
 	})
 	_ = mcp.AddReceivingCustomMethod(r.server, "tasks/list",
 		func(_ context.Context, session *mcp.ServerSession, _ *taskParams) (mcp.Result, error) {
@@ -125,6 +144,64 @@ func methodNotFound(method, when string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q is not offered %s", method, when)}
 }
 
+// An unsent is a question of a task that its client has not got yet.
+type unsent struct {
+	ctx    context.Context // of the question
+	method string
+	params json.RawMessage
+	answer chan questionAnswer
+}
+
+// send asks the client, on the response to the request of ctx if there is one.
+func (q unsent) send(ctx context.Context, session *mcp.ServerSession, t *task) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(q.ctx, cancel)()
+	return rawmsg.Ask(ctx, session, q.method, q.params, mcp.Meta{relatedTask: map[string]string{"taskId": t.id}})
+}
+
+// undelivered reports whether go-sdk had no stream to the client.
+func undelivered(err error) bool {
+	var wire *jsonrpc.Error
+	return errors.As(err, &wire) && wire.Code == -32005
+}
+
+// ask asks the client at once if it has a stream for that, and else on the response to tasks/result. The status of the
+// task is input_required until the answer comes.
+func (c taskCaller) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if c.task.asks != nil {
+		return c.caller.ask(ctx, method, params)
+	}
+	c.task.ask(1)
+	defer c.task.ask(-1)
+	q := unsent{ctx, method, params, make(chan questionAnswer)}
+	result, err := q.send(ctx, c.session, c.task)
+	late := time.NewTimer(c.limit)
+	defer late.Stop()
+	for ctx.Err() == nil && (undelivered(err) || errors.Is(err, context.Canceled)) { // or that request was cancelled
+		select {
+		case c.task.unsent <- q:
+			a := <-q.answer
+			result, err = a.result, a.err
+		case <-late.C:
+			return nil, unanswered(errors.New("it took too long"))
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		err = unanswered(err)
+	}
+	return result, err
+}
+
+// ask counts the open questions of a task.
+func (t *task) ask(by int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asking += by
+	t.changed = time.Now()
+}
+
 // related returns the result of a task, whose _meta names it.
 func related(t *task) (mcp.Result, error) {
 	var result, meta map[string]json.RawMessage
@@ -134,7 +211,7 @@ func related(t *task) (mcp.Result, error) {
 	if json.Unmarshal(result["_meta"], &meta) != nil || meta == nil {
 		meta = make(map[string]json.RawMessage)
 	}
-	meta["io.modelcontextprotocol/related-task"], _ = json.Marshal(map[string]string{"taskId": t.id})
+	meta[relatedTask], _ = json.Marshal(map[string]string{"taskId": t.id})
 	result["_meta"], _ = json.Marshal(meta)
 	return taskResult(result)
 }

@@ -96,10 +96,14 @@ func (b *Bridge) during(ctx context.Context, s *sender) (context.Context, contex
 	}
 }
 
-// complete adds to a result of the extension what 2026-07-28 requires: that it is complete, and that lists and contents
-// may change at any time.
+// complete adds to a result of the extension or of the bridge what 2026-07-28 requires: that it is complete, and that lists
+// and contents may change at any time.
 func (s *sender) complete(method string, result mcp.Result, err error) (mcp.Result, error) {
 	raw, ok := result.(*rawmsg.Result)
+	if own, is := result.(*mcp.CallToolResult); is && err == nil {
+		raw, ok = &rawmsg.Result{}, true
+		raw.Text, err = json.Marshal(own)
+	}
 	var members map[string]json.RawMessage
 	if !s.modern || err != nil || !ok || json.Unmarshal(raw.Text, &members) != nil || members["resultType"] != nil {
 		return result, err

@@ -1,9 +1,15 @@
 package bridge
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // SetPause sets how long paused calls wait for their clients.
 func (b *Bridge) SetPause(d time.Duration) { b.rounds.pause = d }
+
+// Routes returns the handler of the bridge's port.
+func (b *Bridge) Routes() http.Handler { return b.routes() }
 
 // StillPaired reports what the link of a profile is asked for at each ping.
 func (b *Bridge) StillPaired(installID string) bool {

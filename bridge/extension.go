@@ -176,6 +176,7 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	l.changed = b.notify
 	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
 	l.offers = func() { b.offersChanged(l) }
+	l.pages = b.pagesChanged
 	l.watched = func(uri string) bool { return len(b.watching(l, uri)) > 0 }
 	l.updated = func(uri string) { b.updated(l, uri) }
 	l.trouble = func(params json.RawMessage) {

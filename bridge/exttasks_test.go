@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -269,6 +270,22 @@ func TestExtensionTasks(t *testing.T) {
 	}
 }
 
+// The bridge's own results have what 2026-07-28 requires.
+func TestResultsBeforeAPairing(t *testing.T) {
+	c := rawHTTP(t, start(t, nil), "early", `{}`)
+	list, err := c.request(t, "tools/list", map[string]any{})
+	tools, _ := list["tools"].([]any)
+	if err != nil || list["resultType"] != "complete" || list["cacheScope"] != "private" || list["ttlMs"] != 0.0 || len(tools) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	for name, fails := range map[string]any{"portolan_pair": nil, "bookmark_get": true} {
+		result, err := c.request(t, "tools/call", map[string]any{"name": name})
+		if err != nil || result["resultType"] != "complete" || result["isError"] != fails || result["content"] == nil {
+			t.Errorf("%s: %v, %v", name, result, err)
+		}
+	}
+}
+
 // S9: a client that does not declare the extension gets no task, and may ask for none.
 func TestExtensionTasksNeedTheCapability(t *testing.T) {
 	b := start(t, nil)
@@ -355,5 +372,82 @@ func TestATaskOverHTTPAsksItsClient(t *testing.T) {
 	next(t, asked)
 	if got := d.who(t); got != [2]string{"1 harbour", "harbour"} {
 		t.Errorf("after a task the client is %q", got)
+	}
+}
+
+// The params of the methods about tasks of 2025-11-25, and what the test reads of their results. go-sdk lacks them.
+type coreParams struct {
+	mcp.ParamsBase
+	ID string `json:"taskId"`
+}
+
+type coreResult struct {
+	mcp.ResultBase
+	Tasks []struct {
+		ID     string `json:"taskId"`
+		Status string `json:"status"`
+	} `json:"tasks"`
+	Content []struct {
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// Without a standalone stream, a task of 2025-11-25 asks its client on the response to tasks/result.
+func TestATaskAsksOnTheResponseToTasksResult(t *testing.T) {
+	b := start(t, nil)
+	e := lasting()
+	e.pair(t, b)
+	e.connect(t, b)
+	listed(t, b)
+	related := make(chan string, 2)
+	client := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			related <- fmt.Sprint(req.Params.Meta["io.modelcontextprotocol/related-task"])
+			return namer(ctx, req)
+		},
+	})
+	for _, method := range []string{"tasks/list", "tasks/result"} {
+		if err := mcp.AddSendingCustomMethod[*coreParams, *coreResult](client, method); err != nil {
+			t.Fatal(err)
+		}
+	}
+	transport := overHTTP(t, b, "").(*mcp.StreamableClientTransport)
+	transport.DisableStandaloneSSE = true
+	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+		Meta: mcp.Meta{"portolan/task": map[string]any{}}, Name: "quiz", Arguments: map[string]any{"text": "name"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, id string) *coreResult {
+		t.Helper()
+		got, err := mcp.CallCustomMethod[*coreParams, *coreResult](t.Context(), session, method, &coreParams{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	tasks := ask("tasks/list", "").Tasks
+	for deadline := time.Now().Add(patience); len(tasks) == 1 && tasks[0].Status == "working"; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the task does not ask")
+		}
+		tasks = ask("tasks/list", "").Tasks
+	}
+	if len(tasks) != 1 || tasks[0].Status != "input_required" {
+		t.Fatalf("tasks %v", tasks)
+	}
+	result := ask("tasks/result", tasks[0].ID)
+	if len(result.Content) != 1 || result.Content[0].Text != "accept to question 0, accept to question 1" {
+		t.Errorf("the result is %v", result.Content)
+	}
+	for range 2 {
+		if got := next(t, related); got != "map[taskId:"+tasks[0].ID+"]" {
+			t.Errorf("the question belongs to the task %s", got)
+		}
 	}
 }

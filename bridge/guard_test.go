@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,36 @@ func ask(t *testing.T, addr, method, path, body string, headers ...string) *http
 		t.Fatal(err)
 	}
 	return res
+}
+
+// Requests that are refused use up none of those of the clients.
+func TestPagesDoNotSlowClients(t *testing.T) {
+	b := start(t, nil)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := net.ResolveTCPAddr("tcp", b.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(header, value string) int {
+		req := httptest.NewRequest("GET", "/mcp", nil)
+		req = req.WithContext(context.WithValue(req.Context(), http.LocalAddrContextKey, local))
+		req.Host = b.Addr()
+		req.Header.Set(header, value)
+		w := httptest.NewRecorder()
+		b.Routes().ServeHTTP(w, req)
+		return w.Code
+	}
+	for range 5000 {
+		if code := send("Origin", "https://evil.example"); code != 403 {
+			t.Fatalf("a page got %d", code)
+		}
+	}
+	if code := send("Authorization", "Bearer "+token); code == 429 {
+		t.Error("a client is refused")
+	}
 }
 
 // TestPagesAreRefused sends the headers of pages, other extensions, rebound names and

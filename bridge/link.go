@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,7 +21,7 @@ import (
 
 // Errors of requests to an extension.
 var (
-	errBusy = errors.New("too many calls are under way in this browser")
+	errBusy = errors.New("too many calls wait for this browser")
 	errGone = errors.New("the browser extension disconnected")
 )
 
@@ -36,7 +37,8 @@ type link struct {
 	Pairing
 	conn    *socket.Conn
 	log     *slog.Logger
-	max     int                            // calls at once
+	turns   chan struct{}                  // held by calls under way
+	queued  atomic.Int32                   // calls that wait for one
 	gone    chan struct{}                  // closed when the connection has ended
 	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
 	waiting chan struct{}                  // holds one value while updates wait
@@ -44,6 +46,7 @@ type link struct {
 	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, *mcp.LoggingMessageParams)
 	offers  func()                // called when resources and prompts may have changed
+	pages   func()                // called when other pages were approved
 	watched func(uri string) bool // reports whether a client watches a resource
 	updated func(uri string)      // called when a watched resource has changed; it may wait for clients
 	again   func(context.Context) // called once the first list of tools has arrived
@@ -65,9 +68,9 @@ type link struct {
 }
 
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
-	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
+	return &link{Pairing: who, conn: conn, turns: make(chan struct{}, max), log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
-		changed: func() {}, offers: func() {}, allowed: func() bool { return true },
+		changed: func() {}, offers: func() {}, pages: func() {}, allowed: func() bool { return true },
 		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
 		updated: func(string) {}, again: func(context.Context) {}, trouble: func(json.RawMessage) {},
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
@@ -168,21 +171,36 @@ func (l *link) pingLoop(ctx context.Context) {
 	}
 }
 
-// begin registers a request under a new id.
-func (l *link) begin(method string) (*pendingRequest, error) {
+// maxQueued bounds the calls that wait for a browser.
+const maxQueued = 1000
+
+// begin registers a request under a new id. All but the bridge's own wait for their turn, in the order in which they come.
+func (l *link) begin(ctx context.Context, method string) (*pendingRequest, error) {
+	own := method == "ping" || method == "tools/list"
+	if !own {
+		if l.queued.Add(1); l.queued.Load() > maxQueued {
+			l.queued.Add(-1)
+			return nil, errBusy
+		}
+		defer l.queued.Add(-1)
+		select {
+		case l.turns <- struct{}{}:
+		case <-l.gone:
+			return nil, errGone
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
 		return nil, errGone
 	}
-	if method != "ping" && method != "tools/list" && len(l.pending) >= l.max {
-		return nil, errBusy
-	}
 	l.next++
 	// The method in the id lets the extension answer a ping without its module.
 	f := &pendingRequest{
 		id: method + "#" + strconv.Itoa(l.next), events: make(chan func(context.Context, caller), eventQueue),
-		done: make(chan *jsonrpc.Response, 1),
+		done: make(chan *jsonrpc.Response, 1), own: own,
 	}
 	l.pending[f.id] = f
 	return f, nil
@@ -192,6 +210,9 @@ func (l *link) finish(f *pendingRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, f.id)
+	if !f.own {
+		<-l.turns
+	}
 }
 
 // pendingRequest returns the request with an id, progress token or tag, or nil.
@@ -204,7 +225,7 @@ func (l *link) pendingRequest(id string) *pendingRequest {
 // request sends a request of the bridge's own. No client gets its progress, log
 // messages or questions.
 func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	f, err := l.begin(method)
+	f, err := l.begin(ctx, method)
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,16 @@ func (b *Bridge) removeLink(l *link) {
 	}
 }
 
+// pagesChanged ends the requests of pages that are not approved any more. Those of pages whose browser has only lost its
+// connection go on.
+func (b *Bridge) pagesChanged() {
+	for _, origin := range b.pages.names() {
+		if !b.approved(origin) {
+			b.pages.end(origin)
+		}
+	}
+}
+
 // approved reports whether a page may use the MCP endpoint: the options or the
 // extension of a connected profile say so.
 func (b *Bridge) approved(origin string) bool {

@@ -174,7 +174,8 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	case errors.As(err, &which): // an empty list would hide the reason
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case err != nil && !r.bridge.mayConnect():
-		return &mcp.ListToolsResult{Tools: []*mcp.Tool{pairTool}}, nil
+		text, err := json.Marshal(map[string]any{"tools": []*mcp.Tool{pairTool}})
+		return &rawmsg.Result{Text: text}, err
 	case err != nil:
 		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
@@ -224,10 +225,12 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin("tools/call")
+	f, err := l.begin(ctx, "tools/call")
 	switch {
 	case errors.Is(err, errBusy):
-		return toolError("Too many calls are under way in the browser profile %q; try again when one has ended.", l.Label)
+		return toolError("Too many calls wait for the browser profile %q; try again when some have ended.", l.Label)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case err != nil && l.stopped():
 		return stoppedError("%v.", errStopped)
 	case err != nil:
@@ -293,7 +296,7 @@ func (r *relay) ask(ctx context.Context, s *sender, method string, req mcp.Reque
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin(method)
+	f, err := l.begin(ctx, method)
 	if err != nil {
 		return refused(err)
 	}

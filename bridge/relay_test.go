@@ -258,6 +258,36 @@ func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
 	<-waits
 }
 
+// P24: a call beyond the limit of a browser waits for its turn. One that its client cancels meanwhile is not sent.
+func TestCallsBeyondTheLimitWait(t *testing.T) {
+	_, e, d := paired(t, &bridge.Options{Calls: 1})
+	begin := func(tool, text string) (end func(), ended <-chan *mcp.CallToolResult) {
+		ctx, cancel := context.WithCancel(t.Context())
+		results := make(chan *mcp.CallToolResult, 1)
+		go func() {
+			defer close(results)
+			if r, err := d.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": text}}); err == nil {
+				results <- r
+			}
+		}()
+		return cancel, results
+	}
+	endFirst, _ := begin("wait", "first")
+	next(t, e.waiting)
+	cancelled, gone := begin("wait", "second")
+	stop, third := begin("echo", "third")
+	defer stop()
+	cancelled()
+	<-gone
+	endFirst()
+	if r := <-third; r == nil || r.IsError {
+		t.Errorf("after its turn came: %v", r)
+	}
+	if len(e.waiting) > 0 {
+		t.Error("a cancelled call was sent")
+	}
+}
+
 func TestQuestionToAClientThatCannotAsk(t *testing.T) {
 	_, _, d := paired(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

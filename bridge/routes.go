@@ -58,10 +58,6 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
-	if !b.rate.Allow() {
-		loopback.Deny(http.StatusTooManyRequests, "too many requests in a second").Write(w)
-		return
-	}
 	s, d := b.secrets()
 	if d != nil {
 		d.Write(w)
@@ -72,13 +68,22 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 	allowPage(w.Header(), req, page)
+	if d == nil && !b.rate.Allow() {
+		d = loopback.Deny(http.StatusTooManyRequests, "too many requests in a second")
+	}
 	if d != nil {
 		d.Write(w)
 		return
 	}
+	loopback.Admitted(w)
 	if req.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return
+	}
+	if page != "" {
+		ctx, done := b.pages.during(req.Context(), page)
+		defer done()
+		req = req.WithContext(ctx)
 	}
 	since2026 := req.Header.Get("Mcp-Protocol-Version") >= modern
 	if req.Method == http.MethodDelete && !since2026 {

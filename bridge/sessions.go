@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,13 @@ func (s *sessions) during(ctx context.Context, session string) (context.Context,
 			delete(s.calls, session)
 		}
 	}
+}
+
+// names returns the sessions that have calls.
+func (s *sessions) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.calls))
 }
 
 // end cancels the calls of a session.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,54 @@ func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 		"params": map[string]any{"origins": origins}})
 	if err := c.Send(t.Context(), text); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A page hears nothing more once the person has taken its approval back.
+func TestAPageLosesItsApproval(t *testing.T) {
+	const page = "https://app.example"
+	b, e, _ := paired(t, nil)
+	e.approve(t, b, page)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(method, body, session string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+b.Addr()+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Origin": page, "Authorization": "Bearer " + token, "Mcp-Session-Id": session,
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream"} {
+			if value != "" {
+				req.Header.Set(name, value)
+			}
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		return res
+	}
+	begun := send("POST", initialize, "")
+	for deadline := time.Now().Add(patience); begun.StatusCode == http.StatusForbidden; begun = send("POST", initialize, "") {
+		if time.Now().After(deadline) {
+			t.Fatal("the approval does not arrive")
+		}
+	}
+	stream := send("GET", "", begun.Header.Get("Mcp-Session-Id"))
+	if stream.StatusCode != 200 {
+		t.Fatalf("the stream: %d", stream.StatusCode)
+	}
+	e.approve(t, b, "https://other.example")
+	ended := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, stream.Body); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the stream of a page goes on")
 	}
 }
 

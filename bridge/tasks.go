@@ -40,9 +40,11 @@ type task struct {
 	ttl     time.Duration
 	cancel  context.CancelFunc
 	done    chan struct{} // closed at the end
-	asks    *questions    // for requests of 2026-07-28; nil if the client is asked at once
+	asks    *questions    // for requests of 2026-07-28; nil if the client is asked itself
+	unsent  chan unsent   // questions of 2025-11-25 that wait for tasks/result
 
 	mu      sync.Mutex
+	asking  int    // questions of 2025-11-25 that are open
 	status  string // working, completed, failed or cancelled
 	message string // of the last progress
 	changed time.Time
@@ -123,7 +125,7 @@ func (ts *tasks) begin(session string, ttl time.Duration, asks *questions, cance
 	now := time.Now()
 	t := &task{
 		id: rand.Text(), session: session, began: now, changed: now, ttl: ttl, cancel: cancel,
-		done: make(chan struct{}), asks: asks, status: "working",
+		done: make(chan struct{}), asks: asks, unsent: make(chan unsent), status: "working",
 	}
 	ts.all[t.id] = t
 	return t, nil
@@ -239,12 +241,13 @@ func (ts *tasks) of(session string) []*task {
 	return own
 }
 
-// startTask begins a call as a task. asks is nil if to can be asked at once.
+// startTask begins a call as a task. asks is nil if to can be asked itself.
 func (r *relay) startTask(s *sender, req *mcp.CallToolRequest, ttl time.Duration, asks *questions, to caller) (*task, error) {
 	// A context of the request would send the task's questions to a response that has ended.
 	ctx, cancel := context.WithTimeout(context.Background(), ttl)
 	t, err := r.bridge.tasks.begin(s.key, ttl, asks, cancel)
-	if err == nil && !r.bridge.tasks.run(t, func() (mcp.Result, error) { return r.call(ctx, s, req, taskCaller{to, t}) }) {
+	by := taskCaller{to, t, s.session, r.bridge.rounds.limit()}
+	if err == nil && !r.bridge.tasks.run(t, func() (mcp.Result, error) { return r.call(ctx, s, req, by) }) {
 		err = errors.New("the bridge ends")
 	}
 	if err != nil {
@@ -257,7 +260,9 @@ func (r *relay) startTask(s *sender, req *mcp.CallToolRequest, ttl time.Duration
 // A taskCaller is the client of a task. The task's state has the message of the last progress.
 type taskCaller struct {
 	caller
-	task *task
+	task    *task
+	session *mcp.ServerSession
+	limit   time.Duration // for the client to fetch a question
 }
 
 func (c taskCaller) progress(ctx context.Context, p progress) {

@@ -110,6 +110,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
 			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) }))
+			l.pages()
 		}
 	default:
 		return false
@@ -158,7 +159,7 @@ func (l *link) handleQuestion(m *jsonrpc.Request) {
 	question, withdraw := context.WithCancel(context.Background())
 	l.mu.Lock()
 	l.questions[m.ID] = withdraw
-	full := len(l.questions) > maxQuestions*l.max
+	full := len(l.questions) > maxQuestions*cap(l.turns)
 	l.mu.Unlock()
 	if !full {
 		select {

@@ -11,10 +11,6 @@ import (
 // page read the response. It refuses the request otherwise, or answers it if it is a
 // preflight; ok is false then.
 func (g *Gateway) admit(w http.ResponseWriter, req *http.Request) (owner string, ok bool) {
-	if !g.rate.Allow() {
-		loopback.Deny(http.StatusTooManyRequests, "too many requests in a second").Write(w)
-		return "", false
-	}
 	all, err := g.origins.load()
 	if err != nil {
 		g.opts.Logger.Error("the admitted origins cannot be read", "error", err)
@@ -34,10 +30,14 @@ func (g *Gateway) admit(w http.ResponseWriter, req *http.Request) (owner string,
 		w.WriteHeader(http.StatusNoContent) // a preflight carries no token
 		return "", false
 	}
-	if owner, denied = ownerOf(req, all, origin); denied != nil {
+	if owner, denied = ownerOf(req, all, origin); denied == nil && !g.mayAsk(owner) {
+		denied = loopback.Deny(http.StatusTooManyRequests, "too many requests in a second")
+	}
+	if denied != nil {
 		denied.Write(w)
 		return "", false
 	}
+	loopback.Admitted(w)
 	return owner, true
 }
 

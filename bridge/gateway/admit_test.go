@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,9 @@ func TestOrigins(t *testing.T) {
 			if res.StatusCode < 300 {
 				accepted++
 			}
+			if res.Close == (row.status == 415) { // an open connection would keep others out
+				t.Errorf("%s, %s: is the connection closed? %v", row.name, method, res.Close)
+			}
 			if allowed := res.Header.Get("Access-Control-Allow-Origin"); row.status == 403 && allowed != "" || row.status == 421 && allowed != "" {
 				t.Errorf("%s may read the refusal: %q", row.name, allowed)
 			}
@@ -170,6 +174,39 @@ func TestAdmitted(t *testing.T) {
 	}
 	if res, _ := r.do("PUT", "/s/raw/mcp", ""); res.StatusCode != 405 {
 		t.Errorf("PUT: %d", res.StatusCode)
+	}
+}
+
+// Neither a page that is not admitted nor another one that is uses up the requests of a page.
+func TestAPageDoesNotSlowAnother(t *testing.T) {
+	r := serve(t, nil, testServer(t, "raw", "raw"))
+	other, err := r.Allow("https://other.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		origin, token string
+		limited       bool
+	}{{"https://evil.example", "", false}, {"https://other.example", other, true}} {
+		busy := 0
+		for range 5000 { // more than any page sends in the same time
+			req := httptest.NewRequest("GET", "/servers", nil)
+			req = req.WithContext(context.WithValue(req.Context(), http.LocalAddrContextKey, r.listeners[0].Addr()))
+			req.Host = r.Addr()
+			req.Header.Set("Origin", row.origin)
+			req.Header.Set("Authorization", "Bearer "+row.token)
+			w := httptest.NewRecorder()
+			r.routes().ServeHTTP(w, req)
+			if w.Code == http.StatusTooManyRequests {
+				busy++
+			}
+		}
+		if (busy > 0) != row.limited {
+			t.Errorf("%s: %d requests were too many", row.origin, busy)
+		}
+		if res, text := r.do("GET", "/servers", ""); res.StatusCode != 200 {
+			t.Errorf("after the requests of %s: %d %s", row.origin, res.StatusCode, text)
+		}
 	}
 }
 

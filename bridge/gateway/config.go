@@ -83,14 +83,19 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 		return nil, nil, fmt.Errorf("more than %d servers", maxServers)
 	}
 	taken := map[string]bool{}
+	for name := range entries {
+		if freeName(name, map[string]bool{}) == name { // it stays, also if another server is added
+			taken[name] = true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		s, why := readServer(entries[name], dir)
 		if why != "" {
 			notes = append(notes, fmt.Sprintf("%s: left out, because %s", name, why))
 			continue
 		}
-		s.Name = freeName(name, taken)
-		if s.Name != name {
+		if s.Name = name; !taken[name] {
+			s.Name = freeName(name, taken)
 			notes = append(notes, fmt.Sprintf("%s: its path is /s/%s/mcp", name, s.Name))
 		}
 		servers = append(servers, s)

@@ -27,10 +27,10 @@ func TestReadConfig(t *testing.T) {
 		{
 			"VS Code", `{"servers":{"a b":{"type":"stdio","command":"x","cwd":"sub","shared":true},"a-b":{"command":"${env:GATEWAY_TEST_NAME}"}},"inputs":[]}`,
 			[]Server{
-				{Name: "a-b", Command: "x", Env: map[string]string{}, Dir: filepath.Join(dir, "sub"), Shared: true},
-				{Name: "a-b-2", Command: "value", Env: map[string]string{}},
+				{Name: "a-b-2", Command: "x", Env: map[string]string{}, Dir: filepath.Join(dir, "sub"), Shared: true},
+				{Name: "a-b", Command: "value", Env: map[string]string{}},
 			},
-			[]string{"a b: its path is /s/a-b/mcp", "a-b: its path is /s/a-b-2/mcp"},
+			[]string{"a b: its path is /s/a-b-2/mcp"}, // a name that can stay does,
 		},
 		{
 			"VS Code's settings, opencode", `{"mcp":{"servers":{"a":{"command":["x","y"],"args":["z"]}}}}`,

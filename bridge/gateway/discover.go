@@ -48,7 +48,11 @@ func (p *program) discover(ctx context.Context) {
 	if first {
 		m, _ := parse([]byte(discoverRequest))
 		c := &call{method: m.method, result: func(answer *message) {
-			p.entry.era.CompareAndSwap(eraUnknown, eraOf(answer))
+			if era := eraOf(answer); era == eraModern {
+				p.entry.era.Store(era)
+			} else {
+				p.entry.era.CompareAndSwap(eraUnknown, era)
+			}
 			close(probe)
 		}}
 		if p.begin(c, m) != nil {

@@ -73,10 +73,10 @@ func (e *entry) open(ctx context.Context, owner string) (*peer, *fault) {
 	e.mu.Lock()
 	sessions := slices.Collect(maps.Values(e.sessions))
 	e.mu.Unlock()
-	if len(sessions) >= e.g.opts.Limits.Sessions && !e.makeRoom(sessions) {
+	if len(sessions) >= e.g.opts.Limits.Sessions && !e.makeRoom(sessions, owner) {
 		return nil, internalFault(fmt.Sprintf("the server %s has %d sessions, and takes no more", e.Name, e.g.opts.Limits.Sessions))
 	}
-	p, f := e.program(ctx)
+	p, f := e.program(ctx, owner)
 	if f != nil {
 		return nil, f
 	}
@@ -84,13 +84,23 @@ func (e *entry) open(ctx context.Context, owner string) (*peer, *fault) {
 	return to, e.admit(p, to)
 }
 
-// makeRoom ends the session that was unused for the longest time: most likely its page is
-// gone. Pages do not end their sessions when they are reloaded.
-func (e *entry) makeRoom(sessions []*peer) bool {
+// goesSooner reports whether something unused makes room before another one: what is an owner's own, and then what was
+// unused for longer.
+func goesSooner(own bool, used time.Time, otherOwn bool, otherUsed time.Time) bool {
+	if own != otherOwn {
+		return own
+	}
+	return used.Before(otherUsed)
+}
+
+// makeRoom ends an unused session, of owner if there is one: most likely its page is gone. Pages do not end their
+// sessions when they are reloaded.
+func (e *entry) makeRoom(sessions []*peer, owner string) bool {
 	var oldest *peer
 	var since time.Time
 	for _, to := range sessions {
-		if used, free := to.program.unused(to); free && (oldest == nil || used.Before(since)) {
+		if used, free := to.program.unused(to); free &&
+			(oldest == nil || goesSooner(to.owner == owner, used, oldest.owner == owner, since)) {
 			oldest, since = to, used
 		}
 	}
@@ -101,17 +111,19 @@ func (e *entry) makeRoom(sessions []*peer) bool {
 	return true
 }
 
-// unused returns the program that was unused for the longest time, or nil.
-func (e *entry) unused() (oldest *program, since time.Time) {
+// unused returns an unused program that makes room for owner, or nil. own says that no other page has used it.
+func (e *entry) unused(owner string) (oldest *program, own bool, since time.Time) {
 	e.mu.Lock()
 	programs := slices.Collect(maps.Keys(e.programs))
 	e.mu.Unlock()
 	for _, p := range programs {
-		if used, free := p.unused(nil); free && (oldest == nil || used.Before(since)) {
-			oldest, since = p, used
+		if used, free := p.unused(nil); free {
+			if mine := p.isOnlyOf(owner); oldest == nil || goesSooner(mine, used, own, since) {
+				oldest, own, since = p, mine, used
+			}
 		}
 	}
-	return oldest, since
+	return oldest, own, since
 }
 
 // admit makes to a client of p.
@@ -147,7 +159,7 @@ func (e *entry) stateless(ctx context.Context, owner string) (*peer, *fault) {
 	if to := e.known(owner); to != nil {
 		return to, nil
 	}
-	p, f := e.program(ctx)
+	p, f := e.program(ctx, owner)
 	if f != nil {
 		return nil, f
 	}

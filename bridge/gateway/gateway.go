@@ -21,22 +21,22 @@ type Gateway struct {
 	byName    map[string]*entry
 	origins   *origins
 	listeners []net.Listener
-	rate      *rate.Limiter
 	wrong     loopback.Backoff // pairings that failed, by origin
 	pairing   chan struct{}    // held by the attempt under way
 	sockets   sync.WaitGroup   // of pairings
 	slots     chan struct{}    // held by these sockets
 
 	mu      sync.Mutex
-	running int           // processes
-	closed  bool          // no process is started any more
-	empty   chan struct{} // closed when the last process has ended after closed
+	rates   map[string]*rate.Limiter // of requests, by origin; "" for pairings
+	running int                      // processes
+	closed  bool                     // no process is started any more
+	empty   chan struct{}            // closed when the last process has ended after closed
 }
 
 // New returns a gateway of servers; opts may be nil.
 func New(servers []Server, opts *Options) (*Gateway, error) {
 	g := &Gateway{
-		opts: opts.withDefaults(), byName: map[string]*entry{}, rate: rate.NewLimiter(1000, 2000),
+		opts: opts.withDefaults(), byName: map[string]*entry{}, rates: map[string]*rate.Limiter{},
 		pairing: make(chan struct{}, 1), slots: make(chan struct{}, maxSockets), empty: make(chan struct{}),
 	}
 	for _, s := range servers {
@@ -75,6 +75,16 @@ func (g *Gateway) Allow(origin string) (token string, err error) {
 		return "", fmt.Errorf("%q is not an origin, such as https://app.example or http://localhost:3000", origin)
 	}
 	return g.origins.allow(origin), nil
+}
+
+// mayAsk reports whether an admitted origin may send one more request now.
+func (g *Gateway) mayAsk(origin string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.rates[origin] == nil {
+		g.rates[origin] = rate.NewLimiter(1000, 2000)
+	}
+	return g.rates[origin].Allow()
 }
 
 // Serve relays until ctx ends. It then ends all processes, and returns nil when they have
@@ -123,18 +133,18 @@ func (g *Gateway) tidy(ctx context.Context) {
 	}
 }
 
-// place takes a place for a process. If all are taken, the program ends that was unused for
-// the longest time.
-func (g *Gateway) place(ctx context.Context) (release func(), err error) {
+// place takes a place for a process of owner. If all are taken, an unused program ends.
+func (g *Gateway) place(ctx context.Context, owner string) (release func(), err error) {
 	release, err = g.free()
 	if err == nil {
 		return release, nil
 	}
 	var oldest *program
+	var own bool
 	var since time.Time
 	for _, e := range g.entries {
-		if p, used := e.unused(); p != nil && (oldest == nil || used.Before(since)) {
-			oldest, since = p, used
+		if p, mine, used := e.unused(owner); p != nil && (oldest == nil || goesSooner(mine, used, own, since)) {
+			oldest, own, since = p, mine, used
 		}
 	}
 	if oldest == nil {

@@ -59,6 +59,17 @@ var testPrograms = map[string]func(){
 		}
 		os.Exit(1)
 	},
+	"naive": func() { // answers initialize, and nothing else
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			var m struct {
+				ID     json.RawMessage
+				Method string
+			}
+			if _ = json.Unmarshal(in.Bytes(), &m); m.Method == "initialize" {
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"naive","version":"1"}}}`+"\n", m.ID)
+			}
+		}
+	},
 	"stubborn": func() { // ignores SIGTERM and the end of its input
 		signal.Ignore(syscall.SIGTERM)
 		serveRaw()

@@ -146,6 +146,33 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// Messages that no client reads are held within a bound, with and without a stream.
+func TestWhatWaitsIsBounded(t *testing.T) {
+	r := serve(t, &Options{Limits: Limits{Message: 1 << 20}}, testServer(t, "raw", "raw"))
+	s := r.begin("raw")
+	to := r.byName["raw"].find(s.id, page)
+	line := `{"jsonrpc":"2.0","method":"notifications/n","params":{"pad":"` + strings.Repeat("x", 900<<10) + `"}}`
+	flood := func() {
+		for range 4 {
+			to.program.message([]byte(line))
+		}
+	}
+	flood()
+	if n := len(to.waiting); n != 2 {
+		t.Errorf("%d messages wait for a stream", n)
+	}
+	slow := newStream(r.opts.Limits)
+	to.program.listen(to, slow)
+	flood()
+	if n := len(slow.queue); n != 2 {
+		t.Errorf("%d messages wait for a reader", n)
+	}
+	slow.end([]byte("the answer"))
+	if n := len(slow.queue); n != 3 {
+		t.Errorf("the answer is not among %d messages", n)
+	}
+}
+
 // TestClientFloods lets a client send more than it may.
 func TestClientFloods(t *testing.T) {
 	r := serve(t, &Options{Limits: Limits{Calls: 3, Sessions: 2, Message: 1 << 20, Processes: 3}},
@@ -199,6 +226,29 @@ func TestClientFloods(t *testing.T) {
 		if text := r.initialize("third"); !strings.Contains(text, `"result"`) {
 			t.Error(text)
 		}
+	}
+}
+
+// A page that begins many sessions ends its own ones, and not those of another page.
+func TestAPageEndsItsOwnSessionsFirst(t *testing.T) {
+	for name, limits := range map[string]Limits{"of a server": {Sessions: 2}, "all programs": {Processes: 2}} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, &Options{Limits: limits}, testServer(t, "raw", "raw"))
+			token, err := r.Allow("https://other.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := []string{"Origin", "https://other.example", "Authorization", "Bearer " + token}
+			res, _ := r.do("POST", "/s/raw/mcp", initializeRequest, other...)
+			for range 3 {
+				r.begin("raw")
+			}
+			res, text := r.do("POST", "/s/raw/mcp", `{"jsonrpc":"2.0","id":1,"method":"pid"}`,
+				append(other, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))...)
+			if res.StatusCode != 200 {
+				t.Errorf("the other page's session: %d %s", res.StatusCode, text)
+			}
+		})
 	}
 }
 
@@ -264,7 +314,8 @@ func TestKilled(t *testing.T) {
 func (p *program) busy() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.underWay() > 0
+	all, _ := p.underWay(nil)
+	return all > 0
 }
 
 // TestIdle ends programs that nobody uses, and none that somebody does.
@@ -355,6 +406,36 @@ func TestEnvironment(t *testing.T) {
 }
 
 // TestEraOfASharedProgram sends a request of 2026-07-28 to a shared program that has an older session.
+// A program that never answers server/discover has shown its era once it answers initialize. Others do not wait for it.
+func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		r := serve(t, &Options{Shared: shared}, testServer(t, "naive", "naive"))
+		e := r.byName["naive"]
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() { // a client of 2026-07-28 that loses its patience
+			defer close(left)
+			_, _ = e.stateless(ctx, page)
+		}()
+		eventually(t, "the program is asked", func() bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			for p := range e.programs {
+				if p.isProbing() {
+					return true
+				}
+			}
+			return false
+		})
+		leave()
+		<-left
+		r.begin("naive")
+		if e.era.Load() != eraLegacy {
+			t.Errorf("shared %v: the era is not known", shared)
+		}
+	}
+}
+
 func TestEraOfASharedProgram(t *testing.T) {
 	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
 	r.begin("raw")

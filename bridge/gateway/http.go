@@ -66,7 +66,7 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, req *http.Request) {
 				to.program.resume(w, req, to, last)
 				return
 			}
-			out := newStream(g.opts.Limits.Queue)
+			out := newStream(g.opts.Limits)
 			to.program.listen(to, out)
 			defer to.program.unlisten(to, out)
 			out.serve(w, req, true, nil)
@@ -150,7 +150,7 @@ func (e *entry) initialize(w http.ResponseWriter, req *http.Request, owner strin
 	if e.Shared {
 		if g, first := to.program.greeting(); !first {
 			answer := g.wait(req.Context(), m.id.in(m.text))
-			out := newStream(1)
+			out := newStream(e.g.opts.Limits)
 			out.end(answer)
 			begun = g.result != nil && answer != nil
 			out.serve(w, req, false, plain)
@@ -200,7 +200,7 @@ func (e *entry) relay(w http.ResponseWriter, req *http.Request, to *peer, m *mes
 
 func (e *entry) call(w http.ResponseWriter, req *http.Request, to *peer, m *message, seen func([]byte)) {
 	p, id := to.program, m.id.in(m.text)
-	c := &call{peer: to, id: bytes.Clone(id), method: m.method, out: newStream(e.g.opts.Limits.Queue)}
+	c := &call{peer: to, id: bytes.Clone(id), method: m.method, out: newStream(e.g.opts.Limits)}
 	if m.method == "resources/subscribe" || m.method == "resources/unsubscribe" {
 		c.uri = m.param("uri")
 	}

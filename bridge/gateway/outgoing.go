@@ -82,6 +82,9 @@ func (p *program) deliver(m *message) {
 	switch c.method {
 	case "initialize":
 		p.greeted(m)
+		if p.probe != nil && m.result.there() { // it speaks an older version, unless its answer to server/discover comes
+			p.entry.era.CompareAndSwap(eraUnknown, eraLegacy)
+		}
 	case "tools/list":
 		p.learnTools(m)
 	}
@@ -100,12 +103,13 @@ func (p *program) progress(m *message) {
 	}
 }
 
-// ask passes a question of the program on to the client that has a request under way.
+// ask passes a question of the program on to the client that has a request under way. A ping that the client cannot get
+// now is answered here.
 func (p *program) ask(m *message) {
 	id := questionID(m.id.in(m.text))
 	to := p.caller()
 	switch {
-	case to == nil && m.method == "ping":
+	case m.method == "ping" && (to == nil || to.alone == nil && !p.isBusy(to)):
 		_ = p.proc.send(success(m.id.in(m.text), []byte("{}")))
 	case to == nil:
 		_ = p.proc.send(failure(m.id.in(m.text), internalFault("it is not clear which client this is for: "+
@@ -115,6 +119,16 @@ func (p *program) ask(m *message) {
 	default:
 		p.asked[id] = to
 	}
+}
+
+// isBusy reports whether a client has a request under way.
+func (p *program) isBusy(client *peer) bool {
+	for _, c := range p.calls {
+		if c.peer == client && !c.answered {
+			return true
+		}
+	}
+	return false
 }
 
 // questionID returns an id as the key of program.asked. It is one text for all ways to write a string.
@@ -196,7 +210,11 @@ func (p *program) tell(to *peer, text []byte, late bool) bool {
 			return true
 		}
 	}
-	if to.session == "" || len(to.waiting) >= maxWaiting {
+	size := len(text)
+	for _, other := range to.waiting {
+		size += len(other)
+	}
+	if to.session == "" || len(to.waiting) >= maxWaiting || size > p.entry.g.opts.Limits.waiting() {
 		return false
 	}
 	to.waiting = append(to.waiting, text)

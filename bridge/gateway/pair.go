@@ -28,7 +28,7 @@ func (g *Gateway) servePair(w http.ResponseWriter, req *http.Request) {
 	if denied == nil && !validOrigin(origin) {
 		denied = loopback.Deny(http.StatusForbidden, "only pages and extensions can be paired")
 	}
-	if denied == nil && !g.rate.Allow() {
+	if denied == nil && !g.mayAsk("") {
 		denied = loopback.Deny(http.StatusTooManyRequests, "too many requests in a second")
 	}
 	if denied != nil {

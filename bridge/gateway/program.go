@@ -83,10 +83,11 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	if p.ended {
 		return p.entry.gone()
 	}
-	if p.underWay() >= p.entry.g.opts.Limits.Calls {
+	all, own := p.underWay(c.peer)
+	if most := p.entry.g.opts.Limits.Calls; all >= most || p.entry.Shared && own >= (most+1)/2 {
 		return internalFault("too many requests are under way in the program " + p.entry.Name)
 	}
-	if c.peer != nil && p.find(c.peer, c.id) != 0 {
+	if c.peer != nil && c.peer.session != "" && p.find(c.peer, c.id) != 0 {
 		return &fault{Code: codeInvalidRequest, Message: "a request with this id is under way"}
 	}
 	p.next++
@@ -107,23 +108,32 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	return nil
 }
 
-func (p *program) underWay() (n int) {
+// underWay returns the number of requests under way, and how many of them are of a client's origin.
+func (p *program) underWay(client *peer) (all, own int) {
 	for _, c := range p.calls {
-		if !c.answered {
-			n++
+		if c.answered {
+			continue
+		}
+		if all++; client != nil && c.peer != nil && c.peer.owner == client.owner {
+			own++
 		}
 	}
-	return n
+	return all, own
 }
 
-// find returns the program's id of a client's request that is under way, or 0.
-func (p *program) find(from *peer, id []byte) int64 {
+// find returns the program's id of a client's request that is under way, or 0. Pages of one origin without sessions may
+// use the same id: then it is not clear which request is meant.
+func (p *program) find(from *peer, id []byte) (found int64) {
 	for own, c := range p.calls {
-		if c.peer == from && !c.answered && string(c.id) == string(id) {
-			return own
+		switch {
+		case c.peer != from || c.answered || string(c.id) != string(id):
+		case found != 0:
+			return 0
+		default:
+			found = own
 		}
 	}
-	return 0
+	return found
 }
 
 // abandon tells the program that nobody waits for a request any more.
@@ -269,6 +279,18 @@ func (p *program) unused(client *peer) (since time.Time, free bool) {
 		}
 	}
 	return p.used, !p.ended
+}
+
+// isOnlyOf reports whether the program has no client of another owner.
+func (p *program) isOnlyOf(owner string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for client := range p.peers {
+		if client.owner != owner {
+			return false
+		}
+	}
+	return true
 }
 
 // stuck reports whether the program was first asked before a time, and has sent nothing.

@@ -5,6 +5,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -292,6 +293,23 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A program that pings regularly must not take its client for dead. A client without a stream cannot answer.
+func TestPingsWithoutAStream(t *testing.T) {
+	r := serve(t, nil, testServer(t, "raw", "raw"))
+	s := r.begin("raw")
+	const ping = `{\"jsonrpc\":\"2.0\",\"id\":\"alive\",\"method\":\"ping\"}`
+	s.request(`{"jsonrpc":"2.0","id":1,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":1}","` + ping + `"]}}}`)
+	e := r.byName["raw"]
+	eventually(t, "the ping is answered", func() bool {
+		return strings.Contains(e.log.text(), `answer {"jsonrpc":"2.0","id":"alive","result":{}}`)
+	})
+	stream := s.stream()
+	s.request(`{"jsonrpc":"2.0","id":2,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":1}","` + ping + `"]}}}`)
+	for m := ""; !strings.Contains(m, `"method":"ping"`); { // a client with a stream answers itself
+		m = next(t, stream)
+	}
+}
+
 // A client may write an id in another way than the program: only its value is the same.
 func TestQuestionsWhoseIDIsEscaped(t *testing.T) {
 	r := serve(t, nil, testServer(t, "raw", "raw"))
@@ -348,6 +366,27 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// A page whose requests hang leaves room for those of another page.
+func TestSharedRequestsLeaveRoom(t *testing.T) {
+	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 6}}, testServer(t, "raw", "raw"))
+	token, err := r.Allow("https://other.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := []string{"Origin", "https://other.example", "Authorization", "Bearer " + token}
+	res, _ := r.do("POST", "/s/raw/mcp", initializeRequest, other...)
+	for _, s := range []*session{r.begin("raw"), r.begin("raw")} {
+		for id := range 3 {
+			s.open("POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"do","params":{"arguments":{}}}`, id))
+		}
+	}
+	_, text := r.do("POST", "/s/raw/mcp", `{"jsonrpc":"2.0","id":1,"method":"pid"}`,
+		append(other, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))...)
+	if !strings.Contains(text, `"result"`) {
+		t.Error(text)
+	}
+}
+
 // TestSharedGreeting lets the first client of a shared program leave before the program has answered initialize.
 func TestSharedGreeting(t *testing.T) {
 	late := testServer(t, "late", "late")
@@ -365,7 +404,7 @@ func TestSharedGreeting(t *testing.T) {
 		}
 	}()
 	eventually(t, "its initialize is under way", func() bool {
-		p, _ := r.byName["late"].unused()
+		p, _, _ := r.byName["late"].unused("")
 		return p == nil && r.Servers()[0].Sessions == 1
 	})
 	leave()
@@ -382,27 +421,48 @@ func TestSharedGreeting(t *testing.T) {
 // TestSharedGreetingIsRefused sends initialize to a shared program that takes no request at that moment.
 func TestSharedGreetingIsRefused(t *testing.T) {
 	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 1}}, testServer(t, "sdk", "sdk"))
-	ctx, leave := context.WithCancel(t.Context())
-	req, _ := http.NewRequestWithContext(ctx, "POST", r.url("sdk"), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call",`+
-		`"params":{"name":"wait","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`))
-	for name, value := range map[string]string{"Authorization": "Bearer " + r.token, "Content-Type": "application/json",
-		"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "wait"} {
-		req.Header.Set(name, value)
-	}
-	res, err := http.DefaultClient.Do(req) // the head of its stream
-	if err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
-	defer res.Body.Close()
+	res := r.modern("sdk", "wait") // the head of its stream
 	if text := r.initialize("sdk"); !strings.Contains(text, "too many requests") {
 		t.Error(text)
 	}
-	leave()
+	res.Body.Close()
 	eventually(t, "the call is over", func() bool { return !r.byName["sdk"].known(page).program.busy() })
 	if text := r.initialize("sdk"); !strings.Contains(text, `"id":"i"`) || strings.Contains(text, "too many requests") {
 		t.Errorf("the program was not asked again: %s", text)
 	}
+}
+
+// Two pages of one origin have one process from 2026-07-28 on, and number their requests in the same way.
+func TestPagesOfOneOriginUseTheSameIDs(t *testing.T) {
+	r := serve(t, nil, testServer(t, "sdk", "sdk"))
+	first := r.modern("sdk", "wait")
+	defer first.Body.Close()
+	second := r.modern("sdk", "pid")
+	defer second.Body.Close()
+	text, err := io.ReadAll(second.Body)
+	if err != nil || second.StatusCode != 200 || !strings.Contains(string(text), `"result"`) {
+		t.Errorf("%d %s %v", second.StatusCode, text, err)
+	}
+}
+
+// modern calls a tool in 2026-07-28, as the request 1. It returns once the response has begun.
+func (r *running) modern(server, tool string) *http.Response {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), "POST", r.url(server), strings.NewReader(`{"jsonrpc":"2.0","id":1,`+
+		`"method":"tools/call","params":{"name":"`+tool+`","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"`+
+		modern+`","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + r.token, "Content-Type": "application/json",
+		"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": tool} {
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res
 }
 
 // heardFault reports whether the raw program got an error as the answer to its question.

@@ -141,7 +141,7 @@ func TestResponsesAreResumed(t *testing.T) {
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
-	s := newStream(1000)
+	s := newStream(Limits{Queue: 1000, Message: 1 << 20})
 	s.id = "a"
 	turn := s.enter(-1)
 	s.begin(new(bytes.Buffer))
@@ -170,7 +170,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 
 	p, to := &program{}, &peer{}
 	for i := range 3 * maxStreams {
-		s := newStream(1)
+		s := newStream(Limits{})
 		p.resumable(to, s)
 		turn := s.enter(-1)
 		s.begin(new(bytes.Buffer))

@@ -18,12 +18,12 @@ const (
 	longLife   = 30 * time.Second // a process that lived longer did not fail at its start
 )
 
-// start starts a process. The caller holds the turn.
-func (e *entry) start(ctx context.Context) (*program, *fault) {
+// start starts a process for owner. The caller holds the turn.
+func (e *entry) start(ctx context.Context, owner string) (*program, *fault) {
 	if f := e.pause(ctx); f != nil {
 		return nil, f
 	}
-	release, err := e.g.place(ctx)
+	release, err := e.g.place(ctx, owner)
 	if err != nil {
 		return nil, internalFault(fmt.Sprintf("the program %s was not started: %v", e.Name, err))
 	}
@@ -148,9 +148,9 @@ func (e *entry) take(ctx context.Context) (give func(), f *fault) {
 	}
 }
 
-// program returns a process for a new client: the shared one, the spare one, or a new one.
+// program returns a process for a new client of owner: the shared one, the spare one, or a new one.
 // The caller holds the turn.
-func (e *entry) program(ctx context.Context) (*program, *fault) {
+func (e *entry) program(ctx context.Context, owner string) (*program, *fault) {
 	e.mu.Lock()
 	p := e.shared
 	if p == nil {
@@ -159,7 +159,7 @@ func (e *entry) program(ctx context.Context) (*program, *fault) {
 	e.mu.Unlock()
 	var f *fault
 	if p == nil {
-		p, f = e.start(ctx)
+		p, f = e.start(ctx, owner)
 	}
 	if f == nil && e.Shared {
 		e.mu.Lock()

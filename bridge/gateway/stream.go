@@ -12,6 +12,7 @@ import (
 // goroutine of an HTTP request writes them.
 type stream struct {
 	limit int // messages that may wait, beside the answer
+	bytes int // in these
 	wake  chan struct{}
 	seen  func(answer []byte) // gets the last message, before it is written; may be nil
 	// id makes the stream resumable: its events have ids, and the last of them are kept (replay.go). Empty if it is not.
@@ -34,9 +35,14 @@ type event struct {
 	text []byte
 }
 
-func newStream(limit int) *stream { return &stream{limit: limit, wake: make(chan struct{}, 1)} }
+func newStream(l Limits) *stream {
+	return &stream{limit: l.Queue, bytes: l.waiting(), wake: make(chan struct{}, 1)}
+}
 
-// put queues a message. It returns false if the stream has ended or too many wait.
+// waiting is how many bytes of messages may wait for one reader.
+func (l Limits) waiting() int { return 2 * l.Message }
+
+// put queues a message. It returns false if the stream has ended or too much waits.
 func (s *stream) put(text []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +50,11 @@ func (s *stream) put(text []byte) bool {
 	if !s.open && s.begun {
 		limit = min(limit, maxSentEvents) // the client has not come back yet
 	}
-	if s.ended || s.left || len(s.queue) >= limit {
+	size := len(text)
+	for _, e := range s.queue {
+		size += len(e.text)
+	}
+	if s.ended || s.left || len(s.queue) >= limit || size > s.bytes {
 		return false
 	}
 	s.add(text)

@@ -3,11 +3,14 @@ package handshake
 import (
 	"bytes"
 	"context"
+	"crypto/ecdh"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // A pipe is one end of an exchange in memory. Tests can change the messages.
@@ -166,6 +169,22 @@ func TestPairing(t *testing.T) {
 		a, _, errA, _ := meeting{toExtension: on("pair-done", func(m *Message) { m.MAC = flip(m.MAC) })}.run(t)
 		if a != nil || errA == nil {
 			t.Error("the extension keeps a key that the bridge did not confirm")
+		}
+	})
+}
+
+// Others cannot pair meanwhile, and the person sees nothing yet.
+func TestAPairingThatStallsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, err := ecdh.P256().GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, br := pipes()
+		first := Message{Type: "pair", InstallID: "i", PublicKey: own.PublicKey().Bytes()}
+		err = AcceptPair(t.Context(), br, first, profile, nil, nil)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"time"
 )
 
 // A Profile is a browser profile that asks to be paired.
@@ -128,6 +129,9 @@ func Pair(
 	return a.key, nil
 }
 
+// nonceTime is how long an extension may take to send its nonce. No person is asked for it.
+const nonceTime = 10 * time.Second
+
 // AcceptPair is the bridge's side of a pairing that began with the message first.
 //
 // confirm shows the digits to the person. It returns nil if the person says that the
@@ -152,7 +156,9 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 	if err != nil {
 		return err
 	}
-	theirs, err := receive(ctx, p, "pair-nonce")
+	soon, cancel := context.WithTimeout(ctx, nonceTime)
+	theirs, err := receive(soon, p, "pair-nonce")
+	cancel()
 	if err != nil {
 		return err
 	}

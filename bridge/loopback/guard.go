@@ -39,12 +39,14 @@ func (d *Denial) Write(w http.ResponseWriter) {
 
 // Guard returns a handler that sets the headers of all responses, and refuses requests
 // whose Host header is not this server's address. It stops DNS rebinding: a page whose
-// name resolves to 127.0.0.1 sends its own name.
+// name resolves to 127.0.0.1 sends its own name. Connections are closed unless [Admitted] is called, because [Capped]
+// allows few: strangers could keep the clients out.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Connection", "close")
 		local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !ok || !OwnAddress(req.Host, local) {
 			Deny(http.StatusMisdirectedRequest, "the Host header is not this server's address").Write(w)
@@ -53,6 +55,9 @@ func Guard(next http.Handler) http.Handler {
 		next.ServeHTTP(w, req)
 	})
 }
+
+// Admitted keeps the connection of a client open.
+func Admitted(w http.ResponseWriter) { w.Header().Del("Connection") }
 
 // OwnAddress reports whether host is a loopback name with the port of local.
 func OwnAddress(host string, local net.Addr) bool {

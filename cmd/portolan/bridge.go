@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
 // bridgeFlags parses the arguments of a command that uses a bridge. One of them is no flag
@@ -35,6 +36,11 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Opt
 		return nil, nil, fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	case wanted != "" && len(rest) != 1:
 		return nil, nil, fmt.Errorf("%w: want %s", errUsage, wanted)
+	}
+	for _, origin := range opts.Origins {
+		if !loopback.PageOrigin(origin) {
+			return nil, nil, fmt.Errorf("%w: --origin: %q is not an origin of a page, such as https://app.example", errUsage, origin)
+		}
 	}
 	if opts.Discovery != "-" {
 		if err := loopbackOnly("--discovery", opts.Discovery); err != nil {

@@ -362,7 +362,7 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 func TestBridgeUsage(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"},
 		{"--discovery", "0.0.0.0:1"}, {"--discovery", "nonsense"}, {"pair", "x"}, {"clients", "x"},
-		{"revoke"}, {"token", "x"}} {
+		{"revoke"}, {"token", "x"}, {"--origin", "app.example", "--dir", t.TempDir(), "--listen", "127.0.0.1:0"}} {
 		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" ||
 			!strings.Contains(errs, "usage:") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)

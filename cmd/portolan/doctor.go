@@ -79,7 +79,7 @@ type answer struct {
 	body   string
 }
 
-func (a answer) code() string { return a.header.Get("X-Proxy-Error") }
+func (a answer) code() string { return printable(a.header.Get("X-Proxy-Error")) }
 
 func (r *report) do(ctx context.Context, method, to, body string, header ...string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(body))

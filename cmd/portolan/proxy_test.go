@@ -272,3 +272,23 @@ func TestIdleConnectionsEnd(t *testing.T) {
 		}
 	})
 }
+
+// A code that a proxy sends does not control the terminal.
+func TestDoctorOfAHostileProxy(t *testing.T) {
+	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", ide)
+		w.Header().Set("X-Proxy-Error", "\u009b2Jcleared")
+		switch req.Method {
+		case http.MethodPost:
+			w.WriteHeader(http.StatusForbidden)
+		case http.MethodOptions:
+			w.WriteHeader(http.StatusNoContent)
+		}
+		_, _ = io.WriteString(w, `{"open":true}`)
+	}))
+	defer hostile.Close()
+	_, out, _ := portolan(t, "doctor", "--proxy", hostile.URL, "--origin", ide)
+	if !strings.Contains(out, "cleared") || strings.Contains(out, "\u009b") {
+		t.Errorf("%q", out)
+	}
+}

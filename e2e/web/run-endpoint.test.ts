@@ -210,6 +210,37 @@ test('O12: extensions may be named, and an address has so many requests in a min
   assert.deepEqual(log.map(({ status }) => status), [403, 403, 200, 429])
 })
 
+test('O12: the address is what the platform says, and not what the client writes', async () => {
+  const seen: string[] = []
+  const serve = endpoint({
+    perMinute: 1,
+    run: (_, { address }) => {
+      seen.push(address)
+      throw new Error('no run')
+    },
+  })
+  process.env['HOST_AGENT_ENABLED'] = '1'
+  try {
+    const from = async (address: string, platform?: object) => {
+      const headers = { 'content-type': 'application/json', 'cf-connecting-ip': address }
+      const body = '{"prompt":"x"}'
+      return (await serve(
+        new Request('https://a.example/session/research', { method: 'POST', headers, body }),
+        platform,
+      ))
+        .status
+    }
+    assert.equal(await from('192.0.2.1'), 500)
+    assert.equal(await from('192.0.2.2'), 429)
+    const deno = { remoteAddr: { transport: 'tcp', hostname: '192.0.2.3', port: 1 } }
+    const bun = { requestIP: (request: Request) => request.url && { address: '192.0.2.4', port: 1 } }
+    assert.deepEqual([await from('', deno), await from('', bun), await from('', bun)], [500, 500, 429])
+    assert.deepEqual(seen, ['', '192.0.2.3', '192.0.2.4'])
+  } finally {
+    delete process.env['HOST_AGENT_ENABLED']
+  }
+})
+
 test('O12: programs may be named by their User-Agent, and the log names the rule that refused', async (t) => {
   const { url, log } = await node(t, { userAgents: ['Olexi/', 'Mozilla/'], perMinute: 3 })
   assert.equal((await ask(url, { prompt: 'x' }, { 'user-agent': 'curl/8 <script>' })).status, 403)

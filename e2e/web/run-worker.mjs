@@ -13,7 +13,8 @@ const model = (messages, { json, signal }) => {
   if (json) return said.join() === 'ambiguous' ? '{"clarify": "By sea or by air?"}' : plan
   return '## Summary\nCarriers are liable.'
 }
-const serve = (env) =>
+let serve
+const endpointOf = (env) =>
   endpoint({
     origins: ['https://app.example'],
     perMinute: 1000,
@@ -30,4 +31,4 @@ const serve = (env) =>
     },
   })
 
-export default { fetch: (request, env) => serve(env)(request, env) }
+export default { fetch: (request, env) => (serve ??= endpointOf(env))(request, env) }

@@ -10,9 +10,21 @@ const addresses = 10_000
 /** Where a request comes from. In Node the socket knows. */
 type Client = { address: string }
 
+/** The second argument of handlers: the variables of a Worker, the connection in Deno, or the server in Bun. */
+type Platform = {
+  remoteAddr?: { hostname?: string }
+  requestIP?: (request: Request) => { address: string } | null
+}
+
+/** The address of the client. Its header is Cloudflare's own there, and anybody's elsewhere. */
+const addressOf = (request: Request, platform: Platform = {}): string =>
+  (globalThis.navigator?.userAgent === 'Cloudflare-Workers'
+    ? request.headers.get('cf-connecting-ip')
+    : platform.remoteAddr?.hostname ?? platform.requestIP?.(request)?.address) ?? ''
+
 export const endpoint: typeof types.endpoint = (options) => {
   const serve = handler(options)
-  return (request, env) => serve(request, { address: request.headers.get('cf-connecting-ip') ?? '' }, env)
+  return (request, env) => serve(request, { address: addressOf(request, env) }, env)
 }
 
 /** A handler with a second argument: the address of the client. */
@@ -37,8 +49,8 @@ export function handler(options: types.EndpointOptions) {
     return URL.canParse(origin) && new URL(origin).host === (request.headers.get('host') ?? new URL(request.url).host)
   }
 
-  return async (request: Request, client: Client, env: object = environment()): Promise<Response> => {
-    if (!(options.enabled ?? (env as Record<string, unknown>)['HOST_AGENT_ENABLED'] === '1'))
+  return async (request: Request, client: Client, env?: object): Promise<Response> => {
+    if (!(options.enabled ?? variable('HOST_AGENT_ENABLED', env) === '1'))
       return new Response(null, { status: 404 })
     if (new URL(request.url).pathname !== path) return new Response(null, { status: 404 })
     const origin = request.headers.get('origin')
@@ -128,8 +140,11 @@ function watched(run: Run, ended: (last: RunEvent | undefined) => void): Run {
   return { metrics: run.metrics, reply: (text) => run.reply(text), [Symbol.asyncIterator]: () => watching }
 }
 
-/** The variables of the process; empty where there is none. */
-const environment = (): object => (globalThis as { process?: { env?: object } }).process?.env ?? {}
+type Variables = Record<string, unknown>
+
+/** A variable of a Worker or of the process. */
+const variable = (name: string, env?: object): unknown =>
+  (env as Variables)?.[name] ?? (globalThis as { process?: { env?: Variables } }).process?.env?.[name]
 
 /** The body as a text; undefined if it is too long. */
 async function bounded(request: Request): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import type { Run, RunErrorCode, RunMetrics, RunOptions, RunRequest } from '../t
  */
 export declare function endpoint(options: EndpointOptions): (
   request: Request,
-  /** The environment of a Worker. */
+  /** The environment of a Worker. Deno and Bun give what knows the client's address. */
   env?: object,
 ) => Promise<Response>
 /** The same for `createServer` of Node. */
