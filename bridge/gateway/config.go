@@ -54,6 +54,7 @@ type written struct {
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
 	Environment map[string]string `json:"environment"`
+	EnvFile     string            `json:"envFile"`
 	Cwd         string            `json:"cwd"`
 	URL         json.RawMessage   `json:"url"`
 	ServerURL   json.RawMessage   `json:"serverUrl"`
@@ -115,6 +116,9 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 	if w.URL != nil || w.ServerURL != nil || w.HTTPURL != nil {
 		return s, "pages reach a URL without the gateway"
 	}
+	if w.EnvFile != "" {
+		return s, "the gateway reads no envFile; write its variables into env"
+	}
 	var line []string
 	if json.Unmarshal(w.Command, &line) != nil {
 		line = []string{""}
@@ -145,7 +149,7 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 		s.Dir = filepath.Join(dir, s.Dir)
 	}
 	if hasNUL(s) {
-		why = "a value has a zero byte"
+		why = "a value has a zero byte, or the name of a variable is empty or has a ="
 	}
 	return s, why
 }

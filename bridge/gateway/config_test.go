@@ -44,12 +44,14 @@ func TestReadConfig(t *testing.T) {
 		},
 		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
-			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]}}}`,
+			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]},
+			"g":{"command":"x","envFile":"${workspaceFolder}/.env"}}}`,
 			nil,
 			[]string{
 				"a: left out, because ${input:key} has no value", "b: left out, because it is switched off", "c: left out, because it has no command",
-				"d: left out, because its members have types that no client writes", "e: left out, because a value has a zero byte",
+				"d: left out, because its members have types that no client writes", "e: left out, because a value has a zero byte, or the name of a variable is empty or has a =",
 				"f: left out, because ${NO_SUCH_VARIABLE} has no value",
+				"g: left out, because the gateway reads no envFile; write its variables into env",
 			},
 		},
 	} {
