@@ -294,6 +294,21 @@ test('functions of the page are tools: checked, approved, observed, cut and canc
   await r.close()
 })
 
+test('whatever a function of the page throws is a result with isError', async () => {
+  const r = await open()
+  const said = async (thrown: unknown) => {
+    await r.addTools('page', [{ name: 'fail', run: () => Promise.reject(thrown) }])
+    const { isError, text } = await r.call('page__fail', {})
+    assert.equal(isError, true)
+    return text
+  }
+  assert.equal(await said(Object.create(null)), 'the error has no text')
+  assert.equal(await said(Object.assign(new Error(), { message: { code: 7 } })), '[object Object]')
+  assert.equal(await said(undefined), 'undefined')
+  assert.equal(await said(Symbol('wind')), 'Symbol(wind)')
+  await r.close()
+})
+
 test('callTimeoutMs ends functions of the page, in views too, whatever has no deadline of its own', async () => {
   const r = await open({ callTimeoutMs: 50 })
   const endless: LocalTool = { name: 'endless', run: () => new Promise(() => {}) }

@@ -60,9 +60,3 @@ export function checkNames(what: string, names: unknown): void {
   if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))
     throw new RegistryError('invalid_option', `${what} is not an array of strings`)
 }
-
-/** Refuses what is given as a number, and is none. */
-export function checkCount(what: string, value: unknown): void {
-  if (value !== undefined && !(typeof value === 'number' && value >= 0))
-    throw new RegistryError('invalid_option', `${what} is not a number from 0`)
-}

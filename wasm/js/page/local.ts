@@ -233,8 +233,12 @@ function removed(server: string): never {
 }
 
 function messageOf(e: unknown): string {
-  const text = e instanceof Error ? e.message || e.name : String(e)
-  return text.slice(0, mostMessage)
+  try {
+    const text = e instanceof Error ? e.message || e.name : e
+    return String(text).slice(0, mostMessage)
+  } catch {
+    return 'the error has no text' // an object without toString, or with one that throws
+  }
 }
 
 /** What a function has returned, as the value of an answer. */

@@ -1,6 +1,6 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
-import { argumentText, checkConfig, checkCount, checkName, checkNames } from './checkrequest.ts'
+import { argumentText, checkConfig, checkName, checkNames } from './checkrequest.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
@@ -497,13 +497,12 @@ export class RegistryImage implements types.Registry, HostListener {
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
-    const { timeoutMs, onProgress, signal, attempts, trace, app } = options
+    const { timeoutMs = 1, onProgress, signal, attempts = 1, trace = {}, app } = options
     const bad = (what: string) => new RegistryError('invalid_option', what)
-    if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
-      throw bad('timeoutMs is not a positive number')
+    if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function') throw bad('onProgress is not a function')
-    checkCount('attempts', attempts)
-    if (trace !== undefined && !isObject(trace)) throw bad('trace is not an object')
+    if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number from 1')
+    if (!isObject(trace)) throw bad('trace is not an object')
     const sent = argumentText(args)
     if (app !== undefined && !forApp) return this.#send(name, sent, undefined, options, observedId)
     const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)

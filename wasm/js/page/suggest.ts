@@ -2,7 +2,6 @@ import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { checkCount } from './checkrequest.ts'
 import { aborted } from './requests.ts'
 
 /** The suggested tools by default, and the most that a search gives. */
@@ -99,4 +98,10 @@ function namesIn(answer: unknown): string[] {
       cause,
     })
   }
+}
+
+/** Refuses what is given as a number, and is none. */
+export function checkCount(what: string, value: unknown): void {
+  if (value !== undefined && !(typeof value === 'number' && value >= 0))
+    throw new RegistryError('invalid_option', `${what} is not a number from 0`)
 }

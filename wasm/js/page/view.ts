@@ -3,11 +3,12 @@ import { legible } from '../shared/json.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { argumentText, checkCount } from './checkrequest.ts'
+import { argumentText } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
 import { shielded, within } from './requests.ts'
+import { checkCount } from './suggest.ts'
 import { filterFor, matchesOne } from './toolfilter.ts'
 
 /** The names that a refused call lists. */
