@@ -497,6 +497,7 @@ export class RegistryImage implements types.Registry, HostListener {
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
+    // What is not given passes the checks: its default comes later.
     const { timeoutMs = 1, onProgress, signal, attempts = 1, trace = {}, app } = options
     const bad = (what: string) => new RegistryError('invalid_option', what)
     if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a positive number')
