@@ -31,8 +31,9 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
     await driven.page.evaluate(() => {
       const { post } = driverPort
       driverPort.post = (m) => {
-        if ((m as { phase?: string }).phase === 'reading')
+        if ((m as { phase?: string }).phase === 'reading') {
           for (const link of document.querySelectorAll('a')) link.href = 'https://tides.example/late'
+        }
         post(m)
       }
     })
