@@ -349,13 +349,11 @@ browser.onPort((name, sender, port) => {
   else if (name === registryPort) registry.serve(port, ready).catch(() => port.close())
   else port.close()
 })
-browser.onAlarm(
-  alarm,
-  () => void ready.then(() => Promise.all([links.wake(), chats.tabs.tidy((site) => chats.busy(site))])),
-)
+const wake = () => void ready.then(() => Promise.all([links.wake(), chats.tidy()]))
+browser.onAlarm(alarm, wake)
 browser.onStart(() => {}) // a listener is enough to start the worker
 browser.onTabClosed((id) => void ready.then(() => chats.tabs.closed(id)))
 browser.onPermissions(() => void ready.then(readPermissions))
 watchBookmarks()
 browser.sidePanelOnClick()
-void ready.then(() => links.wake())
+wake()

@@ -126,50 +126,37 @@ func printAnswer(result *mcp.CallToolResult, asJSON bool, stdout io.Writer) erro
 	if result.IsError {
 		return errors.New(text)
 	}
-	if failed := failedSites(result); len(failed) > 0 {
-		return fmt.Errorf("no answer from %s", strings.Join(failed, ", "))
-	}
-	return noJudgement(result)
+	return incomplete(result)
 }
 
-// noJudgement returns why answers were not compared, if that was asked for.
-func noJudgement(result *mcp.CallToolResult) error {
-	var compared struct {
-		Error *struct{ Code, Message string }
-	}
+// incomplete returns which sites gave no answer, or why the answers were not compared.
+func incomplete(result *mcp.CallToolResult) error {
 	text, err := json.Marshal(result.StructuredContent)
-	if err != nil || json.Unmarshal(text, &compared) != nil || compared.Error == nil {
-		return nil
-	}
-	return errors.New(printable(fmt.Sprintf("%s (%s)", compared.Error.Message, compared.Error.Code)))
-}
-
-// failedSites returns the sites of a result of several that have an error.
-func failedSites(result *mcp.CallToolResult) []string {
-	type outcome struct {
-		Error json.RawMessage `json:"error"`
-	}
-	text, err := json.Marshal(result.StructuredContent)
-	if err != nil {
-		return nil
-	}
 	var sites map[string]json.RawMessage
-	if json.Unmarshal(text, &sites) != nil {
+	if err != nil || json.Unmarshal(text, &sites) != nil {
 		return nil
 	}
+	fault := sites["error"]
 	if answers := sites["answers"]; answers != nil { // of chat_consensus
 		sites = nil
 		_ = json.Unmarshal(answers, &sites)
 	}
 	var failed []string
 	for site, value := range sites {
-		var o outcome
-		if json.Unmarshal(value, &o) == nil && o.Error != nil {
+		var outcome struct{ Error json.RawMessage }
+		if json.Unmarshal(value, &outcome) == nil && outcome.Error != nil {
 			failed = append(failed, site)
 		}
 	}
-	slices.Sort(failed)
-	return failed
+	if len(failed) > 0 {
+		slices.Sort(failed)
+		return fmt.Errorf("no answer from %s", strings.Join(failed, ", "))
+	}
+	var why *struct{ Code, Message string }
+	if json.Unmarshal(fault, &why) != nil || why == nil {
+		return nil
+	}
+	return errors.New(printable(fmt.Sprintf("%s (%s)", why.Message, why.Code)))
 }
 
 // firstLine returns the first line of a text, cut to a line of a terminal.

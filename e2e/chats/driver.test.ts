@@ -26,6 +26,22 @@ const asRead = (text: string, origin: string) =>
     .replaceAll('](/images', `](${origin}/images`)
 
 describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
+  test('an address that the page sets after the text is in the answer', async () => {
+    const driven = await sites.open(article)
+    await driven.page.evaluate(() => {
+      const { post } = driverPort
+      driverPort.post = (m) => {
+        if ((m as { phase?: string }).phase === 'reading') {
+          for (const link of document.querySelectorAll('a')) link.href = 'https://tides.example/late'
+        }
+        post(m)
+      }
+    })
+    const { answer } = await driven.ask(`[[markdown]] token:${token('late')}`)
+    assert.match(answer!.answer, /\[link\]\(https:\/\/tides\.example\/late\)/)
+    driven.close()
+  })
+
   for (const [nth, on] of layouts.entries()) {
     test(`${on.name}: a prompt of several lines arrives as it is, and its answer comes back`, async () => {
       const driven = await sites.open(on)

@@ -29,7 +29,8 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
       const driven = await sites.open({ ...on, times })
       await watch(driven, wanted)
       const about = token('other')
-      const prompt = `Of several\n\n  lines, “quoted” & <b> [[think ms=400 skip=1]] [[markdown]] token:${about}`
+      const prompt =
+        `**Of** several\n\n1. \`lines\`, “quoted” & <b> [[think ms=400 skip=1]] [[markdown]] token:${about}`
       const picked = siteSpecs[on.site].layouts[0]!.model ? { model: 'Haiku' } : {}
       const { answer, failure } = await driven.ask(prompt, picked)
       assert.equal(failure, undefined)

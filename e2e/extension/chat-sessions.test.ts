@@ -158,6 +158,39 @@ test('B28: history is kept, searched, exported and cleared as the user wants', a
   await asking.rig.ask('setOptions', { history: false })
 })
 
+test('B28: an entry that is too old is forgotten, also if history is off and nobody looks at it', async () => {
+  await asking.rig.ask('history', {}) // makes the database
+  const isEmpty = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+    const opened = indexedDB.open('portolan-history')
+    opened.onerror = () => reject(opened.error)
+    opened.onsuccess = () => {
+      const counted = opened.result.transaction('entries').objectStore('entries').count()
+      counted.onsuccess = () => {
+        opened.result.close()
+        resolve(!counted.result)
+      }
+    }
+    return promise
+  }
+  await asking.rig.panel.evaluate(() => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const opened = indexedDB.open('portolan-history')
+    opened.onsuccess = () => {
+      const writing = opened.result.transaction('entries', 'readwrite')
+      writing.objectStore('entries').add({ ts: '2020-01-01T00:00:00.000Z', question: 'old', size: 3 })
+      writing.oncomplete = () => {
+        opened.result.close()
+        resolve()
+      }
+    }
+    return promise
+  })
+  assert.equal(await asking.rig.panel.evaluate(isEmpty), false)
+  await restarted()
+  await asking.rig.panel.until(isEmpty, [], 'the old entry is forgotten')
+})
+
 test('B29: a suspicious answer is flagged, and a bundle with the eight fields is kept over a restart', async () => {
   const { token, prompt } = asking.prompt('[[empty]]')
   const empty = await asking.call('chatgpt', prompt)

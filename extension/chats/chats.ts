@@ -118,6 +118,11 @@ export class Chats {
     return this.runs.some((run) => run.site === site && run.phase !== 'queued')
   }
 
+  /** Closes idle tabs, and forgets old history, also if no more is kept. */
+  async tidy(): Promise<void> {
+    await Promise.all([this.tabs.tidy((site) => this.busy(site)), this.history.dropOld().catch(notKept)])
+  }
+
   cancel(id: string): void {
     this.active.get(id)?.control.abort()
   }

@@ -87,7 +87,7 @@ export class History {
   }
 
   /** Forgets what is older than the user wants, at most once a minute. */
-  private async dropOld(): Promise<void> {
+  async dropOld(): Promise<void> {
     if (Date.now() - this.cleaned < 60_000) return
     this.cleaned = Date.now()
     await this.db.removeBefore(new Date(Date.now() - this.options().historyDays * day).toISOString())

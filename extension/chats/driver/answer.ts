@@ -142,7 +142,10 @@ class AnswerText {
     this.#layout = layout
   }
 
-  /** Reads a changed text. Conversions take at most a sixth of the page's time, unless `now` is set. */
+  /**
+   * Reads a changed text. Conversions take at most a sixth of the page's time. With `now` it converts in any case,
+   * because addresses and marks around the text may have changed without it.
+   */
   read(turn: Turn | undefined, now = false): void {
     if (!turn?.answers.length) return
     const { answerText, omit } = this.#layout
@@ -161,7 +164,7 @@ class AnswerText {
       this.#stale = true
     }
     const begun = performance.now()
-    if (!this.#stale || (!now && begun < this.#next)) return
+    if (!now && (!this.#stale || begun < this.#next)) return
     const { text, truncated } = markdown(elements, { base: this.#dom.document.baseURI, omit, notes: thinkingNotes })
     this.#next = performance.now() + 5 * (performance.now() - begun)
     this.#stale = false

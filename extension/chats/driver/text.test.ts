@@ -19,7 +19,7 @@ test('what editors make of spaces is one form, lines stay', () => {
   assert.equal(spoken('  Stop\n generating… '), 'stop generating')
 })
 
-test("a turn is the prompt's: as sent, laid out differently, cut, with a few words around it", () => {
+test("a turn is the prompt's: as sent, laid out differently, rendered, cut, with a few words around it", () => {
   const long = 'Tell me about the harbours of the northern coast, one by one, with their depths and lights. '.repeat(5)
   const rows: [string, string, boolean][] = [
     ['Hello', 'Hello', true],
@@ -34,6 +34,12 @@ test("a turn is the prompt's: as sent, laid out differently, cut, with a few wor
     ['Name the tides', 'You said: Name the tides', true],
     ['Name the tides', 'Name the tides of the western approaches in all twelve months', false],
   ]
+  const marked = '# Tides\n\n1. **Name** the `tide`\n2. See [the chart](https://x.example/a)\n\n```js\na = 1\n```'
+  rows.push(
+    [marked, 'Tides Name the tide See the chart a = 1', true],
+    [marked, 'Tides Name the tide See the chart a = 2', false],
+    ['**OK**?', 'OK', false],
+  )
   for (const [prompt, turn, same] of rows) assert.equal(samePrompt(prompt, turn), same, `${prompt} / ${turn}`)
 })
 

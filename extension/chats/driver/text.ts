@@ -15,13 +15,24 @@ export const spoken = (text: string) => normalised(text).replace(/\s+/g, ' ').re
 const longEnough = 60
 const addedByPage = 16
 
+/** Removes what a page that renders a prompt's Markdown does not show: marks, numbers of lists, addresses of links. */
+const unmarked = (text: string) =>
+  text.normalize('NFC').replace(/^[ \t]*(?:\d+[.)][ \t]|(?:```|~~~).*)|\]\([^()\s]*\)/gm, '').replace(
+    /[^\p{L}\p{N}]+/gu,
+    '',
+  )
+
 /**
- * Reports whether a turn's text is the prompt. Sites cut long prompts ("show more") and add a few words ("You said:").
- * So a long beginning, or a little more text, is accepted.
+ * Reports whether a turn's text is the prompt. Sites cut long prompts ("show more"), add a few words ("You said:"), and
+ * render Markdown. So a long beginning, a little more text, or the same letters and digits are accepted.
  */
 export function samePrompt(prompt: string, turn: string): boolean {
-  const want = bare(prompt)
-  const got = bare(turn)
+  if (same(bare(prompt), bare(turn))) return true
+  const want = unmarked(prompt)
+  return want.length >= 8 && same(want, unmarked(turn))
+}
+
+function same(want: string, got: string): boolean {
   if (want === got) return true
   if (got.length >= longEnough && want.startsWith(got.replace(/(?:…|\.\.\.)$/u, ''))) return true
   return want.length >= 8 && got.length <= want.length + addedByPage && (got.startsWith(want) || got.endsWith(want))

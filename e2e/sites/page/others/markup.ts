@@ -118,15 +118,11 @@ export const markups: Record<Exclude<Site, 'chatgpt' | 'gemini' | 'aistudio'>, M
     editor: proseMirror,
     button: (stops) => button(stops ? {} : { type: 'submit' }, stops),
     composer: 'form',
-    user: (prompt) =>
+    user: () =>
       h(
         'div',
         { id: `response-${crypto.randomUUID()}`, class: 'group items-end' },
-        h(
-          'div',
-          { class: 'message-bubble' },
-          h('div', { class: 'response-content-markdown' }, h('p', { class: 'pre' }, prompt)),
-        ),
+        h('div', { class: 'message-bubble' }, h('div', { class: 'response-content-markdown' })),
       ),
     answer() {
       const text = h('div', { class: 'response-content-markdown markdown' })

@@ -22,6 +22,8 @@ const dress: Dress = {
 export function otherTurn(chat: Chat, markup: Markup) {
   return (turn: Turn): TurnView => {
     const user = markup.user(turn.prompt)
+    const rendered = user.querySelector<HTMLElement>('.response-content-markdown') // Grok renders prompts, too
+    if (rendered) new Markdown(rendered, dress).paint(turn.prompt)
     const { element, text, end, thinking } = markup.answer(chat.turns.indexOf(turn))
     const home = text.parentElement!
     const markdown = new Markdown(text, dress)
