@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
@@ -166,21 +167,32 @@ func (r *Registry) trim(s *server, tools []Tool) {
 	}
 }
 
-// ApproveTools approves held tools as they are now, by the server's own names. Without
-// names it approves all that are held. Models see them from then on.
+// ApproveTools approves held tools as they are now, by the server's own names. If all names are "pin:" with the digest
+// of a pin, it approves those versions only, and fails with [ErrHeld] if a tool has another one by now. Without names it
+// approves all that are held. Models see them from then on.
 func (r *Registry) ApproveTools(name string, tools ...string) error {
 	return r.change(func() error {
 		s := r.servers[name]
 		if s == nil {
 			return &ServerError{name, "approve", ErrUnknownServer}
 		}
+		const prefix = "pin:"
+		byPin := len(tools) > 0 && strings.HasPrefix(tools[0], prefix)
 		var held []*Tool
 		for i := range s.listed {
-			if t := &s.listed[i]; t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, t.RawName)) {
+			t := &s.listed[i]
+			key := t.RawName
+			if byPin {
+				key = prefix + approvals.Digest(t.Pin)
+			}
+			if t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, key)) {
 				held = append(held, t)
 			}
 		}
 		if len(held) < len(tools) {
+			if byPin {
+				return notShown(name)
+			}
 			return &ServerError{name, "approve", Because(ErrUnknownTool, "not all of these tools are held")}
 		}
 		a := r.approvedFor(s)
@@ -199,6 +211,11 @@ func (r *Registry) ApproveTools(name string, tools ...string) error {
 		r.changed(Event{Server: name, Tools: true})
 		return nil
 	})
+}
+
+// notShown is the error of an approval for a version that the server does not have any more.
+func notShown(server string) error {
+	return &ServerError{server, "approve", Because(ErrHeld, "it is another version than the one that was shown")}
 }
 
 // TakePins replaces the approvals of an endpoint by those of the [PinStore], because

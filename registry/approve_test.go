@@ -17,16 +17,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/convert"
 	"github.com/portolan-mcp/portolan/registry/pin"
 )
 
-// pinnedPage is a page of pinned tools; each is a name and, behind a colon, a description.
+// pinnedPage is a page of pinned tools; each is a name and, behind the last colon, a description.
 func pinnedPage(t *testing.T, tools ...string) func(context.Context, *string) (*registry.ToolPage, error) {
 	t.Helper()
 	p := &registry.ToolPage{}
 	for _, tool := range tools {
-		name, description, _ := strings.Cut(tool, ":")
+		colon := strings.LastIndex(tool, ":")
+		name, description := tool[:colon], tool[colon+1:]
 		def := registry.Raw(`{"name":` + strconv.Quote(name) + `,"description":` + strconv.Quote(description) + `,"inputSchema":{"type":"object"}}`)
 		digest, err := pin.Of(def)
 		if err != nil {
@@ -159,6 +161,29 @@ func TestChangedToolIsHeldUntilApproved(t *testing.T) {
 		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__x"}); err != nil {
 			t.Errorf("a call of an approved tool: %v", err)
 		}
+	})
+}
+
+func TestAVersionIsApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		if err := r.Update("a", registry.ServerConfig{URL: "https://a.example/mcp", HoldNewTools: true}); err != nil {
+			t.Fatal(err)
+		}
+		relist(t, r, h, "x:one")
+		relist(t, r, h, "x:two")
+		shown := "pin:" + approvals.Digest(r.Snapshot().Held[0].Pin)
+		relist(t, r, h, "x:three", shown+":a tool that is called like the pin")
+		if err := r.ApproveTools("a", shown); !errors.Is(err, registry.ErrHeld) {
+			t.Errorf("approving a version that is gone: %v", err)
+		}
+		want(t, r, nil, []string{"x changed: description" + wasX, shown + " new"})
+		relist(t, r, h, "x:two")
+		if err := r.ApproveTools("a", shown); err != nil {
+			t.Fatal(err)
+		}
+		want(t, r, []string{"a__x"}, nil)
 	})
 }
 

@@ -57,6 +57,43 @@ test('a tool that changes is held, shown with what differs, and offered once it 
   await server.close()
 })
 
+test('what changes while a person reads it is shown next, and not approved', async (t) => {
+  let words = 'Read before you write.'
+  const tools = [read('Reads a file.')]
+  const server = await sdkServer(tools, { instructions: () => words })
+  t.after(() => server.close())
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } } })
+  const change = async (description: string) => {
+    tools[0] = read(description)
+    words = `Read ${description}`
+    await p.page.evaluate(async () => {
+      await window.registry.setEnabled('files', false)
+      await window.registry.setEnabled('files', true)
+      await window.registry.discover(['files'])
+    })
+  }
+  const approve = dialog(p).getByRole('button', { name: 'Approve', exact: true })
+  const shows = (text: string) => dialog(p).locator('.held-tool', { hasText: text })
+  await change('Reads one file.')
+  await cardOf(p, 'files').getByRole('button', { name: 'Review…' }).first().click()
+  await shows('one').nth(1).waitFor()
+  await change('Reads all files.')
+  assert.equal(await shows('all').count(), 0)
+
+  await approve.first().click() // of the instructions
+  await shows('all').nth(1).waitFor()
+  await p.panel.getByText('another version than the one that was shown').waitFor()
+  await change('Reads no file.')
+  await approve.last().click() // of the tool
+  await shows('no file').nth(1).waitFor()
+  assert.ok(!(await offered(p)).includes('read'))
+  assert.equal((await p.page.evaluate(() => window.registry.instructions()))[0]!.text, 'Read before you write.')
+
+  await approve.last().click()
+  await p.page.waitForFunction(() => window.registry.has('files__read'))
+  await done(p)
+})
+
 test('after an approval by keyboard, no other approval has the focus', async (t) => {
   const tools = [read('Reads a file.'), { ...read('Reads a link.'), name: 'link' }]
   const server = await sdkServer(tools)

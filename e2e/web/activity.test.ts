@@ -38,8 +38,8 @@ function one(seen: Activity[], match: (a: Activity) => boolean): Activity[] {
   const end = events.at(-1)!
   assert.equal(end.phase, 'end')
   assert.ok(end.durationMs! >= 0 && end.at >= events[0]!.at)
-  if (end.parts)
-    assert.ok(Math.abs(end.parts.reduce((sum, p) => sum + p.ms, 0) - end.durationMs!) < 5, JSON.stringify(end))
+  const parts = end.parts?.reduce((sum, p) => sum + p.ms, 0)
+  assert.equal((parts ?? end.durationMs!).toFixed(6), end.durationMs!.toFixed(6), JSON.stringify(end))
   return events
 }
 

@@ -107,7 +107,7 @@ export async function startRun(
   // Ticks give a hidden page four frames a second. Emulated focus gives it all frames.
   const hidden = () => runInTab(tabId, () => document.hidden, []).catch(() => false)
   if (order.trustedInput && await hidden()) await emulateFocus(tabId, answer).catch(() => {})
-  if (signal.aborted) cancel()
+  if (signal.aborted) fail('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
   else post({ type: 'start', order, spec })
   return { answer, resume: () => post({ type: 'resume' }), handOver: () => post({ type: 'handover' }) }
 }

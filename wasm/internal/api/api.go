@@ -242,7 +242,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		}
 		return null, a.reg.TakePins(key, pins)
 	},
-	"approveInstructions": named(func(_ context.Context, a *API, name string) error { return a.reg.ApproveInstructions(name) }),
+	"approveInstructions": approving("instructions", (*registry.Registry).ApproveInstructions),
 	"instructions":        instructions,
 	"retry": named(func(ctx context.Context, a *API, name string) error {
 		if err := a.reg.Retry(name); err != nil {

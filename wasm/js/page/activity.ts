@@ -82,10 +82,12 @@ export class Activities {
           options.onProgress?.(progress)
         },
       }, id)
-      const ms = result.durationMs
+      const durationMs = performance.now() - began
+      const ms = Math.min(result.durationMs, durationMs)
       end({
+        durationMs,
         outcome: result.isError ? 'tool_error' : 'ok',
-        parts: [{ name: 'waiting', ms: Math.max(performance.now() - began - ms, 0) }, { name: 'server', ms }],
+        parts: [{ name: 'waiting', ms: durationMs - ms }, { name: 'server', ms }],
         ...this.#content('answer', () => {
           const { content, structuredContent, isError, text } = result
           if (text.length <= longestContent) return { content, structuredContent, isError }
@@ -171,6 +173,7 @@ export class Activities {
     }
     const list = Math.min(open.connected === undefined ? now.latencyMs ?? 0 : at - open.connected, at - open.at)
     this.#connected(server, {
+      durationMs: at - open.at,
       outcome: 'ok',
       parts: [{ name: 'connect', ms: at - open.at - list }, { name: 'list', ms: list }],
     })

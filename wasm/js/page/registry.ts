@@ -394,8 +394,8 @@ export class RegistryImage implements types.Registry, HostListener {
     ((options?: Parameters<Offers['instructions']>[0]) =>
       this.#offer().then((o) => o.instructions(options))) as types.Registry['instructions']
 
-  approveInstructions(server: string): Promise<void> {
-    return this.#approve({ method: 'approveInstructions', name: server })
+  approveInstructions(server: string, text?: string): Promise<void> {
+    return this.#approve({ method: 'approveInstructions', name: server, ...(text && { instructions: [text] }) })
   }
 
   async setRoots(roots: types.Root[]): Promise<void> {

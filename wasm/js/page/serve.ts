@@ -101,7 +101,7 @@ async function perform(
     case 'approvePrompts':
       return registry.approvePrompts(m.name, m.prompts)
     case 'approveInstructions':
-      return registry.approveInstructions(m.name)
+      return registry.approveInstructions(m.name, m.instructions?.[0])
     case 'approvals':
       return registry.approvals()
     case 'forgetApprovals':

@@ -58,7 +58,7 @@ export type Request =
     | ({ method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean } & CallOptions)
     | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts' | 'instructions'; servers?: string[] }
     | { method: 'approvePrompts'; name: string; prompts?: string[] }
-    | { method: 'approveInstructions'; name: string }
+    | { method: 'approveInstructions'; name: string; instructions?: string[] }
     | { method: 'readResource'; name: string; uri: string }
     | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
     | { method: 'complete'; name: string; params: CompleteParams }

@@ -430,8 +430,9 @@ export interface Registry extends AsyncDisposable {
    */
   toMessage<F extends MessageFormat>(result: ToolResult, options: MessageOptions<F>): Promise<ToolMessages[F]>
   /**
-   * Approves held tools in their current version, by the server's names. Default: all. Resolves once the approval is
-   * stored.
+   * Approves held tools in their current version, by the server's names. Default: all. `pin:` and the pin of a held
+   * tool approve only that version, and reject with `held` if the tool has another one by now. Resolves once the
+   * approval is stored.
    */
   approveTools(server: string, tools?: string[]): Promise<void>
   /** The remembered answers of `onApprove`: `always` and `never`. */
@@ -493,8 +494,11 @@ export interface Registry extends AsyncDisposable {
   instructions(options?: ListOptions): Promise<ServerInstructions[]>
   /** The instructions as one text for a system prompt. */
   instructions(options: ListOptions & { format: 'text' }): Promise<string>
-  /** Approves the instructions of a server that its health has as `heldInstructions`. */
-  approveInstructions(server: string): Promise<void>
+  /**
+   * Approves the instructions of a server that its health has as `heldInstructions`. With a text it approves only that
+   * one, and rejects with `held` if the server has another one by now.
+   */
+  approveInstructions(server: string, text?: string): Promise<void>
   /**
    * Replaces {@link RegistryOptions.roots} and tells the servers. Rejects with `unsupported` if the registry was
    * created without roots, because servers do not know that there are any.

@@ -24,6 +24,17 @@ class Review extends PanelDialog {
   protected override wide = true
   /** Near what was removed there are buttons that approve more. */
   protected override readonly leavesFocus = true
+  /** The versions that are shown, by name. Later ones wait until a person has decided, or an approval has failed. */
+  private readonly shown = new Map<string, HeldTool>()
+  private shownInstructions: string | undefined
+
+  protected override willUpdate(): void {
+    for (const t of this.held) {
+      const before = this.shown.get(t.name)
+      if (!before || before.pin === t.pin) this.shown.set(t.name, t)
+    }
+    this.shownInstructions ??= this.health?.heldInstructions
+  }
 
   protected override updated(): void {
     if (document.activeElement === document.body) this.querySelector('h2')!.focus()
@@ -34,8 +45,8 @@ class Review extends PanelDialog {
   }
 
   protected body(): TemplateResult {
-    const { held } = this
-    const instructions = this.health?.heldInstructions
+    const held = this.held.map((t) => this.shown.get(t.name)!)
+    const instructions = this.health?.heldInstructions && this.shownInstructions
     return html`<div class="content">
       ${held.length || !instructions ? html`<p>${this.t(held.length ? 'review_why' : 'review_done')}</p>` : nothing}
       ${instructions ? this.instructions(this.health?.instructions ?? '', instructions) : nothing}
@@ -45,9 +56,8 @@ class Review extends PanelDialog {
     }</button>
         ${
       held.length > 1
-        ? html`<button type="button" class="primary" aria-disabled=${!!this.busy} @click=${() => this.approve()}>${
-          this.t('approve_all', { n: held.length })
-        }</button>`
+        ? html`<button type="button" class="primary" aria-disabled=${!!this.busy} @click=${() =>
+          this.approve(...held)}>${this.t('approve_all', { n: held.length })}</button>`
         : nothing
     }</footer>
     </div>`
@@ -63,7 +73,7 @@ class Review extends PanelDialog {
     }</div>
       <div class="row"><button type="button" class="primary" aria-disabled=${!!this
       .busy} aria-describedby=${id} @click=${() =>
-      this.change(() => this.panel.registry.approveInstructions(this.server))}>${this.t('approve')}</button></div>
+      this.change(() => this.panel.registry.approveInstructions(this.server, now))}>${this.t('approve')}</button></div>
     </section>`
   }
 
@@ -117,8 +127,8 @@ class Review extends PanelDialog {
     } dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div>${flagList(this.panel.words, flags)}</div>`
   }
 
-  private approve(tool?: HeldTool): Promise<void> {
-    return this.change(() => this.panel.registry.approveTools(this.server, tool && [tool.tool]))
+  private approve(...tools: HeldTool[]): Promise<void> {
+    return this.change(() => this.panel.registry.approveTools(this.server, tools.map(({ pin }) => `pin:${pin}`)))
   }
 
   /** Switches a tool off. It stays unapproved. */
@@ -133,6 +143,8 @@ class Review extends PanelDialog {
     if (this.busy) return
     this.busy = true
     await this.panel.run(work)
+    this.shown.clear()
+    this.shownInstructions = undefined
     this.busy = false
   }
 }
