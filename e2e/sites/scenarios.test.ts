@@ -206,11 +206,21 @@ describe('scenarios', { concurrency: 2 }, () => {
 
   test('remount: an answer goes on in another element of the same key', async () => {
     const person = await Person.open(chats.context, turnKey)
+    const appears = person.page.evaluateHandle(() =>
+      new Promise<Element>((resolve) => {
+        new MutationObserver((_, observer) => {
+          const element = document.querySelector('[data-turn-key]')
+          if (!element) return
+          observer.disconnect()
+          resolve(element)
+        }).observe(document, { subtree: true, childList: true, attributes: true })
+      })
+    )
     await person.ask('token:again-1 [[slow ms=1200 remount=1]] [[remount]]')
-    const first = await person.page.locator('[data-turn-key]').elementHandle()
-    const key = await first!.getAttribute('data-turn-key')
+    const first = await appears
+    const key = await first.evaluate((element) => element.getAttribute('data-turn-key'))
     await person.answer()
-    assert.equal(await first!.evaluate((element) => element.isConnected), false)
+    assert.equal(await first.evaluate((element) => element.isConnected), false)
     assert.equal(await person.page.locator('[data-turn-key]').getAttribute('data-turn-key'), key)
     assert.match(await person.text('answer'), /^Here is[^]*ends with again-1\.$/)
     await person.leave()
