@@ -178,11 +178,10 @@ const maxQueued = 1000
 func (l *link) begin(ctx context.Context, method string) (*pendingRequest, error) {
 	own := method == "ping" || method == "tools/list"
 	if !own {
-		if l.queued.Add(1); l.queued.Load() > maxQueued {
-			l.queued.Add(-1)
+		defer l.queued.Add(-1)
+		if l.queued.Add(1) > maxQueued {
 			return nil, errBusy
 		}
-		defer l.queued.Add(-1)
 		select {
 		case l.turns <- struct{}{}:
 		case <-l.gone:
@@ -193,7 +192,7 @@ func (l *link) begin(ctx context.Context, method string) (*pendingRequest, error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
+	if l.ended { // a connection that has ended needs no turns
 		return nil, errGone
 	}
 	l.next++
