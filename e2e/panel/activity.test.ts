@@ -118,6 +118,31 @@ test('a call has its arguments and its answer, and is made again', async () => {
   await p.page.close()
 })
 
+test('the focus stays on "Run again" while the call runs', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { other: { url: steered.url } } })
+  await p.page.evaluate(() => window.registry.call('other__raw', {}))
+  await p.panel.getByRole('button', { name: 'other__raw' }).click()
+  let answers = () => {}
+  const held = new Promise<void>((resolve) => answers = resolve)
+  await p.page.route(`${steered.url}**`, async (route) => {
+    await held
+    await route.continue()
+  })
+  const again = p.panel.getByRole('button', { name: 'Run again' })
+  await again.press('Enter')
+  await p.panel.locator('[data-outcome=running]').waitFor()
+  await again.and(p.panel.locator('[aria-disabled=true]')).waitFor()
+  const isFocused = () => again.evaluate((b) => (b.getRootNode() as ShadowRoot).activeElement === b)
+  assert.ok(await isFocused())
+  await again.press('Enter') // starts no third call
+  answers()
+  await p.panel.locator('[data-outcome=running]').waitFor({ state: 'detached' })
+  assert.ok(await isFocused())
+  assert.equal(await p.panel.getByRole('button', { name: 'other__raw' }).count(), 2)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a call is made again with the digits that it had, and not where something is redacted', async () => {
   const p = await openPanel(browser, site, {
     query: { view: 'activity' },

@@ -212,8 +212,8 @@ class ActivityView extends PanelPart {
       ${
       r.kind === 'call' && whole !== undefined && !r.args!.includes('[redacted]') &&
         this.panel.registry.has(r.tool ?? '')
-        ? html`<div class="row"><button type="button" class="small" ?disabled=${!r.over} @click=${() =>
-          this.again(r)}>${t('run_again')}</button></div>`
+        ? html`<div class="row"><button type="button" class="small" aria-disabled=${!r.over} @click=${() =>
+          r.over && this.again(r)}>${t('run_again')}</button></div>`
         : nothing
     }
     </section>`
