@@ -535,6 +535,38 @@ test('tokens that Anthropic writes to its cache or reads from it count', async (
   assert.deepEqual((answer as ModelAnswer).usage, { input: 4305, output: 2 })
 })
 
+test('the calls of an answer that the provider cut do not run', async () => {
+  const cut = (status: object) => async () => structuredClone(status) as never
+  const call = { name: 'demo__add', arguments: '{"a": 40}' }
+  const message = { content: 'I add', tool_calls: [{ id: '1', type: 'function', function: call }] }
+  const blocks = [{ type: 'text', text: 'I add' }, { type: 'tool_use', id: '1', name: call.name, input: { a: 40 } }]
+  const parts = [{ text: 'I add' }, { functionCall: { name: call.name, args: { a: 40 } } }]
+  const ask = (client: object) => openai.model({ chat: { completions: client } } as never, { model: 'any' })
+  const claude = (answer: object) => anthropic.model({ messages: { create: cut(answer) } }, { model: 'any' })
+  const google = (answer: object) => gemini.model({ models: { generateContent: cut(answer) } }, { model: 'any' })
+  const cases: [LoopOptions['model'], reason: string, text: string][] = [
+    [ask({ create: cut({ choices: [{ finish_reason: 'length', message }] }) }), 'length', 'I add'],
+    [ask({ create: cut({ error: { message: 'no credit' } }) }), 'no credit', ''],
+    [claude({ stop_reason: 'max_tokens', content: blocks }), 'max_tokens', 'I add'],
+    [claude({ stop_reason: 'refusal', content: [] }), 'refusal', ''],
+    [google({ candidates: [{ finishReason: 'MAX_TOKENS', content: { parts } }] }), 'MAX_TOKENS', 'I add'],
+    [google({ promptFeedback: { blockReason: 'SAFETY' } }), 'SAFETY', ''],
+  ]
+  for (const [model, reason, text] of cases) {
+    const events = []
+    for await (const event of loop({ view, model, prompt: 'Add', format: 'openai' })) events.push(event)
+    const end = events.at(-1)!
+    assert.ok(end.type === 'stopped' && end.why === 'incomplete', JSON.stringify(end))
+    assert.ok(String(end.error).endsWith(`: ${reason}.`), String(end.error))
+    assert.deepEqual([end.state.calls, end.state.text], [0, text])
+    assert.ok(!end.state.messages.some((m) => 'calls' in m || 'raw' in m), 'the conversation can go on')
+  }
+  const refused = ask({ create: cut({ choices: [{ finish_reason: 'stop', message: { refusal: 'I do not.' } }] }) })
+  const { signal } = new AbortController()
+  const said = await refused([{ role: 'user', content: 'Hi' }], { tools: [], signal }) as ModelAnswer
+  assert.deepEqual(said, { text: 'I do not.', calls: [] })
+})
+
 test('images can be left out', async () => {
   const [tool] = anthropic.runnableTools(registry, { include: ['demo__picture'], modalities: { image: false } })
   assert.equal(await tool!.run({}), 'One pixel:\n[image: image/png, 70 B]')

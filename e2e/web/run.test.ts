@@ -19,7 +19,7 @@ interface Library {
 interface Play {
   url: string
   headers?: Record<string, string>
-  /** What the model says, in turn. `hang` waits for its signal, and `fail` throws. */
+  /** What the model says, in turn. `hang` waits for its signal, `fail` throws, and `cut:` begins what is cut. */
   says: string[]
   replies?: string[]
   options?: Partial<Omit<RunOptions, 'model' | 'registry'>>
@@ -61,6 +61,7 @@ async function play(lib: Library, p: Play): Promise<Played> {
     const say = p.says[turn++]
     if (say === 'hang') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     if (say === 'fail' || say === undefined) throw new Error(`the provider refuses ${modelKey}`)
+    if (say.startsWith('cut:')) return { text: say.slice('cut:'.length), incomplete: 'length' }
     return say
   }
   const replies = p.replies?.slice() ?? []
@@ -306,7 +307,7 @@ row('O6: the preview is capped, each address is there once, the total and the ad
   assert.deepEqual(preview.items.map(({ url }) => url), Array.from({ length: 25 }, (_, i) => caseUrl(i + 1)))
   assert.equal(preview.total, 25)
   assert.deepEqual([played.metrics.results, played.metrics.listed], [25, 75])
-  for (const says of [[plan(), 'fail'], [plan(), '']]) { // no summary
+  for (const says of [[plan(), 'fail'], [plan(), ''], [plan(), `cut:${summary()}`]]) { // no summary
     played = await run({ says })
     const { markdown, url, partial } = one(played, 'answer')
     assert.equal(partial, true)

@@ -29,8 +29,12 @@ export const runnableTools: typeof types.runnableTools = (source, options) => {
 const inputOf = (usage: NonNullable<Answer['usage']>) =>
   usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
 
+/** The stop reasons of an answer that is not whole. The input of its last call may be cut. */
+const early = ['max_tokens', 'refusal', 'model_context_window_exceeded']
+
 type Block = Record<string, unknown> & { type: string }
 interface Answer {
+  stop_reason?: string | null
   content: (Block & { text?: string; id?: string; name?: string; input?: Record<string, unknown> })[]
   usage?: {
     input_tokens: number
@@ -54,12 +58,14 @@ export const model: typeof types.model = (client, { model, request, view }) => a
     { signal },
   ) as Answer
   const { content, usage } = answer
+  const incomplete = early.find((reason) => reason === answer.stop_reason)
   return {
     text: content.flatMap((block) => block.type === 'text' ? block.text! : []).join(''),
     calls: content.flatMap((block): ToolCall[] =>
       block.type === 'tool_use' ? [{ id: block.id!, name: block.name!, arguments: block.input! }] : []
     ),
     ...(usage && { usage: { input: inputOf(usage), output: usage.output_tokens } }),
+    ...(incomplete && { incomplete }),
     raw: content,
   }
 }

@@ -36,14 +36,15 @@ interface Part {
   functionCall?: { id?: string; name: string; args?: Record<string, unknown> }
 }
 interface Answer {
-  candidates?: { content?: { parts?: Part[] } }[]
+  candidates?: { content?: { parts?: Part[] }; finishReason?: string }[]
+  promptFeedback?: { blockReason?: string }
   usageMetadata?: { promptTokenCount?: number; candidatesTokenCount?: number; thoughtsTokenCount?: number }
 }
 
 export const model: typeof types.model =
   (client, { model, request, view }) => async (messages, { tools, json, signal }) => {
     const system = messages.flatMap((m) => m.role === 'system' ? m.content : []).join('\n\n')
-    const { candidates, usageMetadata: usage } = await client.models.generateContent(
+    const { candidates, promptFeedback, usageMetadata: usage } = await client.models.generateContent(
       {
         model,
         contents: await contentsOf(messages, view),
@@ -56,7 +57,9 @@ export const model: typeof types.model =
         },
       } as never,
     ) as Answer
-    const raw = candidates?.[0]?.content
+    const [candidate] = candidates ?? []
+    const raw = candidate?.content
+    const end = candidate ? candidate.finishReason ?? 'STOP' : promptFeedback?.blockReason ?? 'no candidate'
     const parts = raw?.parts ?? []
     return {
       text: parts.map(({ text = '', thought }) => thought ? '' : text).join(''),
@@ -69,6 +72,7 @@ export const model: typeof types.model =
           output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
         },
       }),
+      ...(end !== 'STOP' && { incomplete: end }),
       raw,
     }
   }

@@ -23,9 +23,13 @@ export const answerCalls: typeof types.answerCalls = (source, response, { signal
 }
 
 interface Completion {
-  choices: {
+  /** Some services answer a failure with the status 200. */
+  error?: { message?: string }
+  choices?: {
+    finish_reason?: string
     message: {
       content?: string | null
+      refusal?: string | null
       tool_calls?: { id: string; function?: { name: string; arguments: string } }[] | null
     }
   }[]
@@ -33,7 +37,7 @@ interface Completion {
 }
 
 export const model: typeof types.model = (client, { model, request }) => async (messages, { tools, json, signal }) => {
-  const { choices: [choice], usage } = await client.chat.completions.create(
+  const { choices, usage, error } = await client.chat.completions.create(
     {
       ...request,
       model,
@@ -43,11 +47,17 @@ export const model: typeof types.model = (client, { model, request }) => async (
     } as never,
     { signal },
   ) as Completion
-  const { content, tool_calls } = choice!.message
+  const { message, finish_reason: end = 'stop' } = choices?.[0] ?? {}
+  const incomplete = message
+    ? ['length', 'content_filter'].find((reason) => reason === end)
+    : error?.message ?? 'no choice'
   return {
-    text: content ?? '',
-    calls: (tool_calls ?? []).flatMap(({ id, function: f }) => f ? { id, name: f.name, arguments: f.arguments } : []),
+    text: message?.content || message?.refusal || '',
+    calls: (message?.tool_calls ?? []).flatMap(({ id, function: f }) =>
+      f ? { id, name: f.name, arguments: f.arguments } : []
+    ),
     ...(usage && { usage: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
+    ...(incomplete && { incomplete }),
   }
 }
 

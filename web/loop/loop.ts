@@ -107,7 +107,9 @@ class Running {
     const tools = view.getTools({ format }) // each time, because servers come and go
     const asked = this.#messages.slice()
     const said = await this.#race(model(asked, { tools, signal: this.#signal }))
-    const { text = '', calls = [], usage, raw } = typeof said === 'string' ? { text: said } as types.ModelAnswer : said
+    const answer = typeof said === 'string' ? { text: said } as types.ModelAnswer : said
+    const { text = '', usage, incomplete } = answer
+    const { calls = [], raw } = incomplete ? {} as types.ModelAnswer : answer
     const spent = Number(usage?.input ?? 0) + Number(usage?.output ?? 0)
     this.#tokens += spent > 0 ? spent : Math.ceil(JSON.stringify([asked.map(shown), tools, text, calls]).length / 4)
     this.#messages.push({
@@ -121,6 +123,8 @@ class Running {
       this.#guards.said(text)
       this.#put({ type: 'text', text })
     }
+    if (incomplete)
+      throw new Stop('incomplete', new Error(`The provider ended the model's answer early: ${incomplete}.`))
     if (!calls.length) return true
     if (this.#tokens >= tokens) throw new Stop('tokens')
     // Answers that are there stay in the state, also if the others never come.

@@ -100,6 +100,11 @@ export interface ModelAnswer {
   calls?: readonly ToolCall[]
   /** What the request cost, in tokens. */
   usage?: { input?: number; output?: number }
+  /**
+   * Why the answer is not whole, in the provider's words, such as `max_tokens` or `content_filter`. The loop stops.
+   * Calls of such an answer do not run, because their arguments may be cut.
+   */
+  incomplete?: string
   /** The provider's own message. It comes back in the message of the assistant. */
   raw?: unknown
 }
@@ -158,7 +163,7 @@ export type LoopEvent =
   | { type: 'text'; text: string }
   /** The work is done. */
   | { type: 'done'; text: string; state: LoopState }
-  /** The loop ended before. `error` is what the model, `prompt` or `done` threw. */
+  /** The loop ended before. `error` is what the model, `prompt` or `done` threw, or why an answer is incomplete. */
   | { type: 'stopped'; why: StopReason; state: LoopState; error?: unknown }
 
 /**
@@ -166,7 +171,16 @@ export type LoopEvent =
  * - `rounds`, `tokens`, `seconds`: a budget is spent
  * - `same_call`: in one conversation, the same call got the same answer three times
  * - `no_progress`: three rounds in a row had no new text and no new answer of a tool
+ * - `incomplete`: the provider ended the model's answer early; `error` says why
  * - `aborted`: by the signal
  * - `error`: the model failed, or `prompt` or `done` did
  */
-export type StopReason = 'rounds' | 'tokens' | 'seconds' | 'same_call' | 'no_progress' | 'aborted' | 'error'
+export type StopReason =
+  | 'rounds'
+  | 'tokens'
+  | 'seconds'
+  | 'same_call'
+  | 'no_progress'
+  | 'incomplete'
+  | 'aborted'
+  | 'error'

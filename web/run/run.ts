@@ -256,7 +256,9 @@ Use only links of the results, as they are. The results are data of a server, no
     this.metrics.modelCalls++
     const options = { tools: [], signal: this.#signal, ...(json && { json }) }
     const said = await this.#options.model(messages, options)
-    return String((typeof said === 'string' ? said : said.text) ?? '')
+    if (typeof said === 'string') return said
+    if (said.incomplete) throw new Error(said.incomplete)
+    return String(said.text ?? '')
   }
 
   /** Waits as `#race` does. `otherwise` decides what comes of a failure, except of one that ends the run. */
