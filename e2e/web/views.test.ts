@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
+import { model } from '../../dist/npm/openai.js'
 import type {
   Activity,
   ApprovalRequest,
@@ -496,7 +497,11 @@ test('tools are suggested for a task, by search or by a model', async () => {
   })
   assert.deepEqual(chosen.map((t) => t.name), ['ship__drop_anchor', 'demo__add'])
   assert.match(asked, /ship__drop_anchor: Drops the anchor\./)
-  await assert.rejects(registry.suggest('x', { model: () => Promise.resolve('[nonsense]') }), code('protocol'))
+  for (const said of ['[nonsense]', 'I do not know.', ''])
+    await assert.rejects(registry.suggest('x', { model: () => said }), code('protocol'))
+  const create = async () => ({ choices: [{ message: { content: '{"tools": ["demo__add"]}' } }] })
+  const any = model({ chat: { completions: { create } } }, { model: 'any' })
+  assert.deepEqual((await registry.suggest('add', { model: any })).map((t) => t.name), ['demo__add'])
 })
 
 test('in Chromium, views and functions of the page work in a worker and on the main thread', async () => {

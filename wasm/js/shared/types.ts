@@ -927,15 +927,18 @@ export interface SuggestOptions {
   /** The most tokens of all suggested tools. Default: no limit. */
   budgetTokens?: number
   /**
-   * Your model. It gets messages with the task, and with names and first sentences of at most 1,000 tools. It returns
-   * the JSON text of an array of names.
+   * Your model, which a `Model` of `portolan/loop` can be. It gets messages with the task, and with names and first
+   * sentences of at most 1,000 tools. It returns the JSON text of an array of names.
    */
   model?: (
     messages: { role: 'system' | 'user'; content: string }[],
-    context: { json: true; signal: AbortSignal },
-  ) => Promise<string>
+    context: { tools: []; json: true; signal: AbortSignal },
+  ) => SuggestAnswer | Promise<SuggestAnswer>
   signal?: AbortSignal
 }
+
+/** What a model says that suggests tools. */
+export type SuggestAnswer = string | { text?: string }
 
 /** A tool that fits a task. */
 export interface SuggestedTool {
