@@ -110,6 +110,7 @@ export function startChat(registry, { sandbox } = {}) {
   for (const idea of ideas) $('ideas').append(element('button', { type: 'button', onclick: () => !$('send').disabled && answer(idea) }, idea))
   $('say').addEventListener('submit', (event) => {
     event.preventDefault()
+    if ($('send').disabled) return // the text stays until the answer is there
     const text = $('text').value.trim()
     $('text').value = ''
     if (text) answer(text)
@@ -119,6 +120,8 @@ export function startChat(registry, { sandbox } = {}) {
     event.preventDefault()
     $('say').requestSubmit()
   })
+  // The browser cannot show what is wrong with a field that is folded away.
+  $('own').addEventListener('invalid', () => ($('own').open = true), true)
   $('stop').addEventListener('click', () => running?.abort())
   $('base').addEventListener('input', () => {
     $('who').textContent = $('base').value
