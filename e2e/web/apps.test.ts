@@ -104,6 +104,18 @@ test('P52: an app is shown, hears of the call, and calls back', async (t) => {
   assert.equal(page.frames().length, 1)
 })
 
+test('P52: the focus stays in an app that is closed and opened again', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' } }))
+  const focused = () => page.evaluate(() => window.app.shadowRoot!.activeElement?.textContent)
+  await page.getByRole('button', { name: 'Close the app' }).press('Enter')
+  await page.getByText('The app is closed.').waitFor()
+  assert.equal(await focused(), 'Try again')
+  await page.keyboard.press('Enter')
+  await inner(page, '#result').waitFor()
+  assert.equal(await focused(), 'Full screen')
+})
+
 test('P52: an app gets the arguments once more when the model has written all', async (t) => {
   const page = await open(t)
   await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' }, partial: true }))

@@ -73,6 +73,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     root.adoptedStyleSheets = [sheet()]
     this.box.part.add('app')
     this.bar.part.add('bar')
+    this.card.tabIndex = -1
     this.card.part.add('card')
     this.box.append(this.bar, this.ask, this.card)
     root.append(this.box)
@@ -251,7 +252,14 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private showLoading(): void {
     this.again = undefined
     this.bar.hidden = true
-    this.card.replaceChildren(status(this.words('app_loading')))
+    this.keepFocus(() => this.card.replaceChildren(status(this.words('app_loading'))))
+  }
+
+  /** Fills the card or the bar. If the element had the focus, the first button gets it, or else the card. */
+  private keepFocus(fill: () => void): void {
+    const isFocused = !!this.shadowRoot!.activeElement
+    fill()
+    if (isFocused) ((this.bar.hidden ? this.card : this.bar).querySelector('button') ?? this.card).focus()
   }
 
   /** The text of the result, why the app is not there, and what the person can do. */
@@ -352,20 +360,24 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   ready(): void {
     const { words: t } = this
     this.frame!.element.style.visibility = ''
-    this.card.replaceChildren()
-    this.bar.hidden = false
-    this.bar.replaceChildren(
-      make('bdi', {}, this.titleText()),
-      button(t('app_full'), () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
-      button(t('app_close'), () => void this.close()),
-    )
+    this.keepFocus(() => {
+      this.card.replaceChildren()
+      this.bar.hidden = false
+      this.bar.replaceChildren(
+        make('bdi', {}, this.titleText()),
+        button(t('app_full'), () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
+        button(t('app_close'), () => void this.close()),
+      )
+    })
     this.tell()
     this.emit('app-state', { state: 'ready' })
   }
 
   failed(why: Fault): void {
-    this.stop()
-    this.showCard(why)
+    this.keepFocus(() => {
+      this.stop()
+      this.showCard(why)
+    })
   }
 
   // What the app says.
