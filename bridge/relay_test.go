@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -448,6 +449,39 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") ||
 		!strings.HasSuffix(got, "(NOT_PAIRED)") || time.Since(begun) > patience/2 {
 		t.Errorf("with nobody paired: %q after %v", got, time.Since(begun))
+	}
+}
+
+// T18: a call does not fail while the extension connects again.
+func TestACallWaitsForTheBrowserThatConnectsAgain(t *testing.T) {
+	b := start(t, &bridge.Options{Settle: patience})
+	e := newExtension("Work")
+	e.pair(t, b)
+	session := e.connect(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	b.EndSettling()
+	session.Close()
+	for b.Connected(e.installID) {
+		runtime.Gosched()
+	}
+	answers := make(chan string, 1)
+	go func() {
+		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		answers <- said1(result)
+	}()
+	select {
+	case got := <-answers:
+		t.Fatalf("before it is back: %q", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+	e.connect(t, b)
+	if got := <-answers; got != "Work: {}" {
+		t.Errorf("%q", got)
 	}
 }
 
