@@ -72,6 +72,14 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
     }
   })
 
+  test('a page may render a prompt with formulas and links', async () => {
+    const on = others.find(({ site }) => site === 'grok')!
+    const about = token('rendered')
+    const prompt = `Solve $x^2 + 1 = 0$ as in [a book](https://e.example/Root_(algebra)): token:${about}\n\n` +
+      '$$\n\\int_0^1 x\\,dx\n$$'
+    right(await sites.ask({ ...on, times }, prompt), plain(about))
+  })
+
   test('cancelled: the stop button is pressed', async () => {
     for (const on of others) {
       const driven = await sites.open({ ...on, times })
