@@ -112,6 +112,31 @@ async function consensus(answers: (site: Site, n: number) => string, rounds = 2)
   return { chats, call, compared }
 }
 
+test('comparisons that run at once do not promise themselves the same prompts', async (t) => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  const services: Site[] = ['chatgpt', 'gemini']
+  for (const site of services) chats.set(site, { enabled: true, perHour: 5 })
+  const gate = Promise.withResolvers<void>()
+  const gives = new AbortController()
+  t.after(() => gives.abort())
+  const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => {
+    await gate.promise
+    return { answer: site, conversationId: null, url: '', timings: {}, flags: [] }
+  }
+  Object.assign(chats, { attempts })
+  const call = { client: { key: 'k', name: 'n' }, signal: gives.signal } as ToolCall
+  const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'client', maxChars: 1000 } as const
+  const comparisons = new Comparisons(chats, () => {})
+  const run = (rounds: number) => comparisons.run({ ...order, rounds }, call, () => {})
+  const under = [run(2), run(2)]
+  await assert.rejects(run(2), { code: 'QUOTA', message: /, and 1 are left/ })
+  gate.resolve()
+  await Promise.all(under)
+  assert.equal(chats.settings.left('gemini'), 1)
+  await run(1) // what is over holds nothing back
+})
+
 test('a later prompt does not continue a chat of a comparison', async () => {
   const { chats, call } = await consensus((site, n) => `${site} ${n}`)
   assert.deepEqual(chats.conversations.of(call.client, {}), [])
