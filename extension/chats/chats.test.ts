@@ -8,6 +8,7 @@ import { longestQueue } from './queue.ts'
 import type { Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
 import { StartedCalls, type Perform } from './started.ts'
+import { suspicious } from './suspicious.ts'
 import { chatTools } from './tools.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
@@ -196,4 +197,13 @@ test('one chat is no comparison, also if chat_start lets it through', async () =
   const order = { form: 'compare', prompt: 'p', services: ['gemini'], rounds: 1, judge: 'rotate', maxChars: 9 } as const
   const asked = comparisons.run({ ...order, services: [...order.services] }, {} as ToolCall, () => {})
   await assert.rejects(asked, { code: 'INVALID_ARGUMENTS' })
+})
+
+test('digits of any script are the digits that a question has asked for', () => {
+  assert.deepEqual(['٧', '7', '７', 'seven'].map((answer) => suspicious('ما حاصل 3 + 4؟', answer)), [
+    false,
+    false,
+    false,
+    true,
+  ])
 })
