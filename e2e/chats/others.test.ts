@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type { FailureCode } from '../../extension/chats/drivermessages.ts'
+import { subject } from '../sites/answer.ts'
 import { loginPath } from '../sites/hosts.ts'
 import { seen, selectors, watch } from './selectors.ts'
 import { others, plain, right, Sites, token, type On } from './site.ts'
@@ -72,12 +73,11 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
     }
   })
 
-  test('a page may render a prompt with formulas and links', async () => {
+  test('a page may render a prompt: a short one, and one with formulas and links', async () => {
     const on = others.find(({ site }) => site === 'grok')!
-    const about = token('rendered')
-    const prompt = `Solve $x^2 + 1 = 0$ as in [a book](https://e.example/Root_(algebra)): token:${about}\n\n` +
-      '$$\n\\int_0^1 x\\,dx\n$$'
-    right(await sites.ask({ ...on, times }, prompt), plain(about))
+    const long = 'Solve $x^2 + 1 = 0$ as in [a book](https://e.example/Root_(algebra)):\n\n$$\n\\int_0^1 x\\,dx\n$$'
+    for (const prompt of ['**漢字**とは？', long])
+      right(await sites.ask({ ...on, times }, prompt), plain(subject(prompt)))
   })
 
   test('cancelled: the stop button is pressed', async () => {

@@ -1,6 +1,5 @@
 import type { Layout } from '../sites/site.ts'
 import { markdown } from './markdown/index.ts'
-import { formulas } from './markdown/inline.ts'
 import { closest, contains, order, type ShadowDom } from './shadow.ts'
 import { samePrompt } from './text.ts'
 
@@ -82,8 +81,8 @@ export class Turns {
     const els = texts.length ? texts : [user]
     const says = (text: string) => samePrompt(this.#prompt, text.slice(0, 2 * this.#prompt.length + 1000))
     return says(els.map((el) => el.textContent ?? '').join('\n')) ||
-      // A page that renders the prompt shows a formula in several forms.
-      els.some((el) => el.querySelector(formulas)) && says(markdown(els, { base: '' }).text)
+      // The page may render the prompt.
+      els.some((el) => el.firstElementChild) && says(markdown(els, { base: '' }).text)
   }
 
   #turn(user: Element, users: Element[]): Turn {

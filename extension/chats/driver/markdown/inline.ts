@@ -110,7 +110,7 @@ const isFootnote = (el: Element) => {
     /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
 }
 
-export const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax, ms-katex, .math-inline, .math-block'
+const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax, ms-katex, .math-inline, .math-block'
 
 /** Returns the TeX of a formula, or undefined for any other element. Pages hold a formula in several forms. */
 export function formula(el: Element): { tex: string; display: boolean } | undefined {
