@@ -497,6 +497,37 @@ func TestNoBrowserIsConnected(t *testing.T) {
 	}
 }
 
+// T6: so does the result of a task.
+func TestATaskSaysThatNoBrowserIsConnected(t *testing.T) {
+	b := start(t, nil)
+	newExtension("Work").pair(t, b)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	request := func(method, params string) string {
+		res := ask(t, b.Addr(), "POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"`+method+`","params":`+params+`}`,
+			"Host: "+b.Addr(), "Authorization: Bearer "+token, "Content-Type: application/json",
+			"Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID(), "Mcp-Protocol-Version: 2025-11-25",
+			"Connection: close")
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	begun := request("tools/call", `{"name":"wait","arguments":{},"task":{}}`)
+	_, id, _ := strings.Cut(begun, `"taskId":"`)
+	id, _, found := strings.Cut(id, `"`)
+	if !found {
+		t.Fatalf("no task: %s", begun)
+	}
+	if got := request("tasks/result", `{"taskId":"`+id+`"}`); !strings.Contains(got, "(NOT_CONNECTED)") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestLinesThatAreNoMessagesEndNoSession(t *testing.T) {
 	dir := t.TempDir()
 	b := start(t, &bridge.Options{Dir: dir})
