@@ -27,3 +27,6 @@ func (b *Bridge) EndSettling() {
 
 // Connected reports whether a profile is connected.
 func (b *Bridge) Connected(installID string) bool { return b.connected(installID) }
+
+// IsPairing reports whether the pairing window is open.
+func (b *Bridge) IsPairing() bool { return b.pairing() }
