@@ -17,3 +17,16 @@ func (b *Bridge) StillPaired(installID string) bool {
 	defer b.mu.Unlock()
 	return b.links[installID].allowed()
 }
+
+// EndSettling lets the time pass in which requests wait for a browser.
+func (b *Bridge) EndSettling() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left = time.Time{}
+}
+
+// Connected reports whether a profile is connected.
+func (b *Bridge) Connected(installID string) bool { return b.connected(installID) }
+
+// IsPairing reports whether the pairing window is open.
+func (b *Bridge) IsPairing() bool { return b.pairing() }

@@ -3,7 +3,6 @@ package bridge_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -259,20 +258,20 @@ func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 		})
 		paired <- err
 	}()
-	for { // until the window is open
-		key, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()),
-			func(context.Context) (string, error) { return <-code, nil })
-		var r *handshake.Refusal
-		if errors.As(err, &r) && r.Code == handshake.CodeNotPairing {
-			e.ws.CloseNow() // the bridge counts it until it is closed
-			continue
-		}
-		if err != nil {
+	for !b.IsPairing() { // until then, an extension that is not paired is refused
+		select {
+		case err := <-paired:
 			t.Fatal(err)
+		default:
+			runtime.Gosched()
 		}
-		e.key = key
-		break
 	}
+	key, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()),
+		func(context.Context) (string, error) { return <-code, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.key = key
 	if err := <-paired; err != nil {
 		t.Fatal(err)
 	}

@@ -140,6 +140,13 @@ func (l *link) end() {
 	}
 }
 
+// over reports whether the connection has ended.
+func (l *link) over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}
+
 // stopped reports whether the connection ended because the person stopped
 // everything in the extension.
 func (l *link) stopped() bool { return errors.Is(l.conn.Why(), socket.ErrStopped) }

@@ -37,8 +37,8 @@ type Options struct {
 	Connections int           // sockets at once, without local processes that have proved the key; 10 if 0
 	Calls       int           // calls under way in one browser profile, others wait; 64 if 0
 
-	// Settle is the startup time in which requests wait for a paired browser to
-	// connect; 10 s if 0, none if negative.
+	// Settle is how long after the start, and after a browser has left, requests wait
+	// for a paired browser to connect; 10 s if 0, none if negative.
 	Settle time.Duration
 
 	Logger *slog.Logger // nothing is logged if nil; no secret ever is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A notConnectedError says why no profile can take a call. Its text is for the person.
@@ -36,6 +37,10 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	defer b.mu.Unlock()
 	var all, fit []*link
 	for _, l := range b.links {
+		if l.over() {
+			b.left = time.Now() // it is about to be removed
+			continue
+		}
 		if _, ok := l.listed(); !ok {
 			continue // its list of tools has not arrived
 		}
@@ -93,6 +98,7 @@ func (b *Bridge) removeLink(l *link) {
 	current := b.links[l.InstallID] == l
 	if current {
 		delete(b.links, l.InstallID)
+		b.left = time.Now()
 		if l.stopped() {
 			b.stops[l.InstallID] = l.allowed
 		}

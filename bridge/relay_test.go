@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -451,6 +452,39 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	}
 }
 
+// T18: a call does not fail while the extension connects again.
+func TestACallWaitsForTheBrowserThatConnectsAgain(t *testing.T) {
+	b := start(t, &bridge.Options{Settle: patience})
+	e := newExtension("Work")
+	e.pair(t, b)
+	session := e.connect(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	b.EndSettling()
+	session.Close()
+	for b.Connected(e.installID) {
+		runtime.Gosched()
+	}
+	answers := make(chan string, 1)
+	go func() {
+		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		answers <- said1(result)
+	}()
+	select {
+	case got := <-answers:
+		t.Fatalf("before it is back: %q", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+	e.connect(t, b)
+	if got := <-answers; got != "Work: {}" {
+		t.Errorf("%q", got)
+	}
+}
+
 // K4: a call without a browser says so at once.
 func TestNoBrowserIsConnected(t *testing.T) {
 	b := start(t, nil)
@@ -460,6 +494,37 @@ func TestNoBrowserIsConnected(t *testing.T) {
 	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") ||
 		!strings.HasSuffix(got, "(NOT_CONNECTED)") {
 		t.Errorf("%q", got)
+	}
+}
+
+// T6: so does the result of a task.
+func TestATaskSaysThatNoBrowserIsConnected(t *testing.T) {
+	b := start(t, nil)
+	newExtension("Work").pair(t, b)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	request := func(method, params string) string {
+		res := ask(t, b.Addr(), "POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"`+method+`","params":`+params+`}`,
+			"Host: "+b.Addr(), "Authorization: Bearer "+token, "Content-Type: application/json",
+			"Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID(), "Mcp-Protocol-Version: 2025-11-25",
+			"Connection: close")
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	begun := request("tools/call", `{"name":"wait","arguments":{},"task":{}}`)
+	_, id, _ := strings.Cut(begun, `"taskId":"`)
+	id, _, found := strings.Cut(id, `"`)
+	if !found {
+		t.Fatalf("no task: %s", begun)
+	}
+	if got := request("tasks/result", `{"taskId":"`+id+`"}`); !strings.Contains(got, "(NOT_CONNECTED)") {
+		t.Errorf("%s", got)
 	}
 }
 

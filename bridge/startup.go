@@ -12,8 +12,9 @@ import (
 // only once.
 const startupWait = 10 * time.Second
 
-// await returns the link of a profile, as choose does. During the startup time it waits
-// for the profile to connect, unless the person stopped the extension.
+// await returns the link of a profile, as choose does. During the startup time, and for as
+// long after a browser has left, it waits for the profile to connect, unless the person
+// stopped the extension.
 func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	var over <-chan time.Time
 	for {
@@ -26,11 +27,13 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 			return l, err
 		}
 		if over == nil {
-			left := b.opts.Settle - time.Since(b.started)
-			if left <= 0 || !b.mayConnect() {
+			b.mu.Lock()
+			wait := b.opts.Settle - time.Since(b.left)
+			b.mu.Unlock()
+			if wait <= 0 || !b.mayConnect() {
 				return nil, err
 			}
-			timer := time.NewTimer(left)
+			timer := time.NewTimer(wait)
 			defer timer.Stop()
 			over = timer.C
 		}

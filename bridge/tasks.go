@@ -271,22 +271,22 @@ func (c taskCaller) progress(ctx context.Context, p progress) {
 }
 
 // taskSupport returns what the extension says of a tool: "optional" if it may be called as a task, "required" if it
-// must be, and else "" or "forbidden".
-func (r *relay) taskSupport(ctx context.Context, tool string) string {
+// must be, and else "" or "forbidden". The error says why no browser can be asked.
+func (r *relay) taskSupport(ctx context.Context, tool string) (string, error) {
 	l, err := r.bridge.await(ctx, r.profile)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	list, ok := l.listed()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !ok || len(list) == 0 {
-		return ""
+		return "", nil
 	}
 	if len(r.supportOf) == 0 || &r.supportOf[0] != &list[0] {
 		r.supportOf, r.support = list, supportIn(list)
 	}
-	return r.support[tool]
+	return r.support[tool], nil
 }
 
 func supportIn(list json.RawMessage) map[string]string {

@@ -353,6 +353,7 @@ const wake = () => void ready.then(() => Promise.all([links.wake(), chats.tidy()
 browser.onAlarm(alarm, wake)
 browser.onStart(() => {}) // a listener is enough to start the worker
 browser.onTabClosed((id) => void ready.then(() => chats.tabs.closed(id)))
+browser.onTabReplaced((id, replaced) => void ready.then(() => chats.tabs.replaced(id, replaced)))
 browser.onPermissions(() => void ready.then(readPermissions))
 watchBookmarks()
 browser.sidePanelOnClick()

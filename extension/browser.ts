@@ -182,6 +182,10 @@ export async function seesTab(id: number): Promise<boolean> {
 export function onTabClosed(handler: (id: number) => void): void {
   chrome.tabs.onRemoved.addListener((id) => handler(id))
 }
+/** A tab that the browser discards gets another id. */
+export function onTabReplaced(handler: (id: number, replaced: number) => void): void {
+  chrome.tabs.onReplaced.addListener(handler)
+}
 
 /** Opens a port to the content script in a tab's main frame. */
 export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.connect(id, { name, frameId: 0 }))

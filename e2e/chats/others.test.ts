@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type { FailureCode } from '../../extension/chats/drivermessages.ts'
+import { subject } from '../sites/answer.ts'
 import { loginPath } from '../sites/hosts.ts'
 import { seen, selectors, watch } from './selectors.ts'
 import { others, plain, right, Sites, token, type On } from './site.ts'
@@ -70,6 +71,13 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
       const about = token('ends')
       right(await sites.ask({ ...on, times }, `token:${about}\n\n`), plain(about))
     }
+  })
+
+  test('a page may render a prompt: a short one, and one with formulas and links', async () => {
+    const on = others.find(({ site }) => site === 'grok')!
+    const long = 'Solve $x^2 + 1 = 0$ as in [a book](https://e.example/Root_(algebra)):\n\n$$\n\\int_0^1 x\\,dx\n$$'
+    for (const prompt of ['**漢字**とは？', long])
+      right(await sites.ask({ ...on, times }, prompt), plain(subject(prompt)))
   })
 
   test('cancelled: the stop button is pressed', async () => {

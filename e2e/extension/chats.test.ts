@@ -192,6 +192,20 @@ test('T35: a conversation continues by its id, in the same tab', async () => {
   }
 })
 
+test('a tab that the browser discarded is used again', async () => {
+  const { url } = await ask(desk, 'chatgpt')
+  await rig.until('no runs', (s) => !s.runs.length)
+  const discarded = await rig.panel.evaluate(
+    async (url) => (await chrome.tabs.discard((await chrome.tabs.query({ url }))[0]!.id!))!.id!,
+    url,
+  )
+  await ask(desk, 'chatgpt')
+  const ids = await rig.panel.evaluate(async () =>
+    (await chrome.tabs.query({ url: 'https://chatgpt.com/*' })).map((t) => t.id)
+  )
+  assert.deepEqual(ids, [discarded])
+})
+
 test('several at once: partial answers, and an outcome for each', async () => {
   const { token, prompt } = fresh('[[slow ms=1500]]')
   const heard: string[] = []

@@ -8,6 +8,7 @@ import { longestQueue } from './queue.ts'
 import type { Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
 import { StartedCalls, type Perform } from './started.ts'
+import { suspicious } from './suspicious.ts'
 import { chatTools } from './tools.ts'
 
 /** A browser that keeps nothing, and whose tabs never load. */
@@ -112,6 +113,31 @@ async function consensus(answers: (site: Site, n: number) => string, rounds = 2)
   return { chats, call, compared }
 }
 
+test('comparisons that run at once do not promise themselves the same prompts', async (t) => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  const services: Site[] = ['chatgpt', 'gemini']
+  for (const site of services) chats.set(site, { enabled: true, perHour: 5 })
+  const gate = Promise.withResolvers<void>()
+  const gives = new AbortController()
+  t.after(() => gives.abort())
+  const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => {
+    await gate.promise
+    return { answer: site, conversationId: null, url: '', timings: {}, flags: [] }
+  }
+  Object.assign(chats, { attempts })
+  const call = { client: { key: 'k', name: 'n' }, signal: gives.signal } as ToolCall
+  const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'client', maxChars: 1000 } as const
+  const comparisons = new Comparisons(chats, () => {})
+  const run = (rounds: number) => comparisons.run({ ...order, rounds }, call, () => {})
+  const under = [run(2), run(2)]
+  await assert.rejects(run(2), { code: 'QUOTA', message: /, and 1 are left/ })
+  gate.resolve()
+  await Promise.all(under)
+  assert.equal(chats.settings.left('gemini'), 1)
+  await run(1) // what is over holds nothing back
+})
+
 test('a later prompt does not continue a chat of a comparison', async () => {
   const { chats, call } = await consensus((site, n) => `${site} ${n}`)
   assert.deepEqual(chats.conversations.of(call.client, {}), [])
@@ -171,4 +197,13 @@ test('one chat is no comparison, also if chat_start lets it through', async () =
   const order = { form: 'compare', prompt: 'p', services: ['gemini'], rounds: 1, judge: 'rotate', maxChars: 9 } as const
   const asked = comparisons.run({ ...order, services: [...order.services] }, {} as ToolCall, () => {})
   await assert.rejects(asked, { code: 'INVALID_ARGUMENTS' })
+})
+
+test('digits of any script are the digits that a question has asked for', () => {
+  assert.deepEqual(['٧', '7', '７', 'seven'].map((answer) => suspicious('ما حاصل 3 + 4؟', answer)), [
+    false,
+    false,
+    false,
+    true,
+  ])
 })

@@ -53,6 +53,8 @@ export interface CompareWork {
   /** Who is to judge. If that site has no answer, another one judges. */
   judge: Site | 'client'
   call: ToolCall
+  /** Counts a prompt right before it is sent. */
+  sends(site: Site): void
   /** Reports progress to the client. */
   step(text: string): void
   /** Reports to the side panel. */
@@ -154,8 +156,9 @@ export class Compare implements Compared {
     prompt: Pick<Parameters<Chats['ask']>[0], 'site' | 'prompt' | 'conversationId'>,
     round = this.rounds,
   ): Promise<Answer> {
-    const { chats, order: { timeoutSeconds = longestRun }, call, step } = this.work
+    const { chats, order: { timeoutSeconds = longestRun }, call, step, sends } = this.work
     const { label } = siteSpecs[prompt.site]
+    sends(prompt.site)
     return chats.ask({ ...prompt, fresh: true, timeoutSeconds }, call, {
       step: (text) => step(`Round ${round}: ${text}`),
       partial: (text) => step(`Round ${round}: ${label} has written ${text.length} characters`),

@@ -3,7 +3,7 @@ import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import type { Chats } from './chats.ts'
 import { Compare, longestShown, type Compared, type CompareOrder } from './compare.ts'
 import { siteSpecs } from './sites/index.ts'
-import type { Site } from './sites/site.ts'
+import { eachSite, type Site } from './sites/site.ts'
 
 /** How many comparisons the side panel shows. */
 const most = 10
@@ -12,6 +12,8 @@ const most = 10
 export class Comparisons {
   private shown: Comparison[] = []
   private turn = 0
+  /** The prompts that comparisons under way have still to send. */
+  private readonly due = eachSite(() => 0)
   private readonly chats: Chats
   private readonly changed: () => void
 
@@ -36,25 +38,32 @@ export class Comparisons {
     if (services.length < 2)
       throw new ToolFault('INVALID_ARGUMENTS', 'Invalid arguments: services must have two or more.')
     const judge = order.judge === 'rotate' ? services[this.turn++ % services.length]! : order.judge
-    this.checkQuota(order, judge)
+    const reserved = this.reserve(order, judge)
     const prompts = services.length * rounds + (judge === 'client' ? 0 : 1)
     step(`This sends up to ${prompts} prompts: ${services.map((s) => siteSpecs[s].label).join(', ')}`)
     const id = this.add(order, call)
     const show = (patch: Partial<Comparison>) => this.update(id, patch)
-    const compare = new Compare({ chats: this.chats, order, judge, call, step, show })
+    const sends = (site: Site) => {
+      if (!reserved[site]) return // a repaired judgement, or another judge
+      reserved[site]--
+      this.due[site]--
+    }
+    const compare = new Compare({ chats: this.chats, order, judge, call, step, show, sends })
     try {
       await compare.run()
       return compare
     } finally {
+      for (const site of services) this.due[site] -= reserved[site]
       show({ endedAt: Date.now(), judge: compare.judge, ...judged(compare.judgement), fault: compare.fault?.code })
     }
   }
 
-  /** Each site's prompts must fit in what the user set for an hour. */
-  private checkQuota({ services, rounds }: CompareOrder, judge: Site | 'client'): void {
+  /** Each site's prompts must fit in what the user set for an hour. Returns how many they are. */
+  private reserve({ services, rounds }: CompareOrder, judge: Site | 'client'): Record<Site, number> {
+    const needs = eachSite((site) => services.includes(site) ? rounds + (site === judge ? 1 : 0) : 0)
     for (const site of services) {
-      const needed = rounds + (site === judge ? 1 : 0)
-      const left = this.chats.settings.left(site)
+      const needed = needs[site]
+      const left = Math.max(0, this.chats.settings.left(site) - this.due[site])
       if (needed <= left) continue
       throw new ToolFault(
         'QUOTA',
@@ -63,6 +72,8 @@ export class Comparisons {
         { service: site, needed, left },
       )
     }
+    for (const site of services) this.due[site] += needs[site]
+    return needs
   }
 
   private add({ form, prompt, services, rounds }: CompareOrder, { client }: ToolCall): string {

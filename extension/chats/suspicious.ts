@@ -3,5 +3,5 @@ export function suspicious(question: string, answer: string): boolean {
   const plain = answer.trim().toLowerCase()
   if (!plain) return true
   if (question.trim().toUpperCase() === 'OK') return false
-  return plain === 'ok' || (/\d/.test(question) && !/\d/.test(answer))
+  return plain === 'ok' || (/\d/.test(question) && !/\p{Nd}/u.test(answer))
 }

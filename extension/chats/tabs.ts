@@ -106,6 +106,12 @@ export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
     }
   }
 
+  /** Follows a tab that got another id. */
+  replaced(tabId: number, replaced: number): void {
+    for (const [site, record] of this.records())
+      if (record.tabId === replaced) void this.set({ ...this.value, [site]: { ...record, tabId } })
+  }
+
   /** Forgets a tab that was closed. */
   closed(tabId: number): void {
     for (const [site, record] of this.records()) if (record.tabId === tabId) void this.forget(site)

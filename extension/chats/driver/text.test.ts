@@ -39,6 +39,8 @@ test("a turn is the prompt's: as sent, laid out differently, rendered, cut, with
     [marked, 'Tides Name the tide See the chart a = 1', true],
     [marked, 'Tides Name the tide See the chart a = 2', false],
     ['**OK**?', 'OK', false],
+    ['See [the tide](https://x.example/Tide_(sea)) there', 'See the tide there', true],
+    ['Tides &amp; lights, 5 &lt; 6', 'Tides & lights, 5 < 6', true],
   )
   for (const [prompt, turn, same] of rows) assert.equal(samePrompt(prompt, turn), same, `${prompt} / ${turn}`)
 })

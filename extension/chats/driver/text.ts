@@ -15,12 +15,13 @@ export const spoken = (text: string) => normalised(text).replace(/\s+/g, ' ').re
 const longEnough = 60
 const addedByPage = 16
 
-/** Removes what a page that renders a prompt's Markdown does not show: marks, numbers of lists, addresses of links. */
-const unmarked = (text: string) =>
-  text.normalize('NFC').replace(/^[ \t]*(?:\d+[.)][ \t]|(?:```|~~~).*)|\]\([^()\s]*\)/gm, '').replace(
-    /[^\p{L}\p{N}]+/gu,
-    '',
-  )
+const hidden = /^[ \t]*(?:\d+[.)][ \t]|(?:```|~~~).*)|\]\((?:[^()\s]|\([^()\s]*\))*\)|&#?\w{1,32};/gm
+
+/**
+ * Removes what a page that renders a prompt's Markdown does not show: marks, numbers of lists, addresses of links,
+ * names of characters.
+ */
+const unmarked = (text: string) => text.normalize('NFC').replace(hidden, '').replace(/[^\p{L}\p{N}]+/gu, '')
 
 /**
  * Reports whether a turn's text is the prompt. Sites cut long prompts ("show more"), add a few words ("You said:"), and

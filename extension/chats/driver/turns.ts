@@ -1,4 +1,5 @@
 import type { Layout } from '../sites/site.ts'
+import { markdown } from './markdown/index.ts'
 import { closest, contains, order, type ShadowDom } from './shadow.ts'
 import { samePrompt } from './text.ts'
 
@@ -77,8 +78,11 @@ export class Turns {
 
   #says(user: Element): boolean {
     const texts = this.#dom.first(this.#layout.userText, undefined, user)
-    const text = (texts.length ? texts : [user]).map((el) => el.textContent ?? '').join('\n')
-    return samePrompt(this.#prompt, text.slice(0, 2 * this.#prompt.length + 1000))
+    const els = texts.length ? texts : [user]
+    const says = (text: string) => samePrompt(this.#prompt, text.slice(0, 2 * this.#prompt.length + 1000))
+    return says(els.map((el) => el.textContent ?? '').join('\n')) ||
+      // The page may render the prompt.
+      els.some((el) => el.firstElementChild) && says(markdown(els, { base: '' }).text)
   }
 
   #turn(user: Element, users: Element[]): Turn {

@@ -220,7 +220,9 @@ func (s *Server) ask(ctx context.Context, method string, req mcp.Request) (resul
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case len(text) > maxResult:
-		return nil, invalidParams(fmt.Sprintf("the result has %d bytes; the bridge takes %d", len(text), maxResult))
+		return nil, invalidParams(fmt.Sprintf("The answer to %s has %d bytes, and a client gets at most %d. Ask for a smaller "+
+			"part if the server offers one, or ask the person to open it in the side panel of Portolan. (too_large)",
+			method, len(text), maxResult))
 	}
 	var failure struct {
 		IsError bool                    `json:"isError"`

@@ -290,6 +290,9 @@ func TestRequestsPassOn(t *testing.T) {
 			}
 			return json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":` + string(mustQuote(c.Arguments)) + `}}]}`), nil
 		case "resources/read":
+			if strings.Contains(string(c.Arguments), "large:") {
+				return json.RawMessage(`{"contents":[{"uri":"large:","text":"` + strings.Repeat("a", 2<<20) + `"}]}`), nil
+			}
 			return json.RawMessage(`{"isError":true,"content":[{"type":"text","text":"none (unknown_resource)"}],"_meta":{"portolan/error":{"code":"unknown_resource"}}}`), nil
 		}
 		return nil, errors.New("a fault with " + c.Method)
@@ -309,6 +312,11 @@ func TestRequestsPassOn(t *testing.T) {
 	var rpc *jsonrpc.Error
 	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a:b"}); !errors.As(err, &rpc) || rpc.Code != -32002 {
 		t.Errorf("unknown resource: %v", err)
+	}
+	_, err = session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "large:"})
+	if !errors.As(err, &rpc) || !strings.HasPrefix(rpc.Message, "The answer to resources/read has 2097") ||
+		!strings.Contains(rpc.Message, "Ask for a smaller part") || !strings.HasSuffix(rpc.Message, "(too_large)") {
+		t.Errorf("too large: %v", err)
 	}
 	if _, err := session.ListPrompts(t.Context(), nil); !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInternalError || !strings.Contains(rpc.Message, "prompts/list") {
 		t.Errorf("a fault: %v", err)
