@@ -387,6 +387,25 @@ func TestSharedRequestsLeaveRoom(t *testing.T) {
 	}
 }
 
+// A client that leaves a resource does not end the subscription that another client is about to have.
+func TestSharedSubscriptions(t *testing.T) {
+	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
+	a, b := r.begin("raw"), r.begin("raw")
+	request := `{"jsonrpc":"2.0","id":1,"method":"resources/%s","params":{"uri":"test://one","arguments":{}}}`
+	waits := a.open("POST", fmt.Sprintf(request, "subscribe"))
+	left := b.open("POST", fmt.Sprintf(request, "unsubscribe"))
+	if text := next(t, left); text != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Error(text)
+	}
+	a.request(`{"jsonrpc":"2.0","id":2,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}","{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}"]}}}`)
+	if text := next(t, waits); !strings.Contains(text, `"result":{}`) {
+		t.Error(text)
+	}
+	if text := b.request(fmt.Sprintf(request, "unsubscribe")); text != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Error(text)
+	}
+}
+
 // TestSharedGreeting lets the first client of a shared program leave before the program has answered initialize.
 func TestSharedGreeting(t *testing.T) {
 	late := testServer(t, "late", "late")
