@@ -406,6 +406,29 @@ func TestSharedSubscriptions(t *testing.T) {
 	}
 }
 
+// A tool whose argument needs no header any more is called without it.
+func TestHeadersOfArgumentsAreForgotten(t *testing.T) {
+	p := &program{}
+	list := func(annotation string) {
+		m, err := parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string"` +
+			annotation + `}}}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.learnTools(m)
+	}
+	call, err := parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":"x"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list(`,"x-mcp-header":"A"`); p.paramFault(http.Header{}, call) == nil {
+		t.Error("the header is not wanted")
+	}
+	if list(""); p.paramFault(http.Header{}, call) != nil {
+		t.Error("the header is still wanted")
+	}
+}
+
 // TestSharedGreeting lets the first client of a shared program leave before the program has answered initialize.
 func TestSharedGreeting(t *testing.T) {
 	late := testServer(t, "late", "late")
