@@ -174,17 +174,12 @@ func (r *Registry) ApproveTools(name string, tools ...string) error {
 	return r.changeServer(name, "approve", func(s *server) error {
 		var held []*Tool
 		for i := range s.listed {
-			t := &s.listed[i]
-			key := t.RawName
-			if byPin(tools) {
-				key = pinPrefix + approvals.Digest(t.Pin)
-			}
-			if t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, key)) {
+			if t := &s.listed[i]; t.Hold != nil && isNamed(tools, t.RawName, approvals.Digest(t.Pin)) {
 				held = append(held, t)
 			}
 		}
 		if len(held) < len(tools) {
-			return notHeld(tools, Because(ErrUnknownTool, "not all of these tools are held"))
+			return notHeld(tools, ErrUnknownTool)
 		}
 		a := r.approvedFor(s)
 		fresh := FreshPins{ByUser: true}
@@ -209,12 +204,20 @@ const pinPrefix = "pin:"
 
 func byPin(names []string) bool { return len(names) > 0 && strings.HasPrefix(names[0], pinPrefix) }
 
+// isNamed reports whether something of a name and a pin is to be approved.
+func isNamed(all []string, name, pin string) bool {
+	if byPin(all) {
+		name = pinPrefix + pin
+	}
+	return len(all) == 0 || slices.Contains(all, name)
+}
+
 // notHeld is the error of an approval that names something that is not held.
-func notHeld(names []string, err error) error {
+func notHeld(names []string, unknown error) error {
 	if byPin(names) {
 		return errNotShown
 	}
-	return err
+	return Because(unknown, "not all of these are held")
 }
 
 // errNotShown is the error of an approval for a version that the server does not have any more.

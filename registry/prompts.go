@@ -45,17 +45,12 @@ func (r *Registry) ApprovePrompts(name string, prompts ...string) error {
 		offers := slices.Clone(l.offers) // others may read the old ones
 		var held []*Offer
 		for i := range offers {
-			o := &offers[i]
-			key := o.Key
-			if byPin(prompts) {
-				key = pinPrefix + o.Pin()
-			}
-			if o.Hold != nil && (len(prompts) == 0 || slices.Contains(prompts, key)) {
+			if o := &offers[i]; o.Hold != nil && isNamed(prompts, o.Key, o.Pin()) {
 				held = append(held, o)
 			}
 		}
 		if len(held) < len(prompts) {
-			return notHeld(prompts, Because(ErrUnknownPrompt, "not all of these prompts are held"))
+			return notHeld(prompts, ErrUnknownPrompt)
 		}
 		a, fresh := r.approvedFor(s), FreshPins{ByUser: true}
 		for _, o := range held {

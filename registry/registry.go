@@ -184,11 +184,11 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 // Update replaces a server's configuration. The session and the tools survive
 // where the change does not concern them. The sign-in at an earlier URL is forgotten.
 func (r *Registry) Update(name string, cfg ServerConfig) error {
-	if err := cfg.Check(); err != nil {
-		return &ServerError{name, "update", err}
-	}
 	defer r.advance() // more calls of the server may run now
 	return r.changeServer(name, "update", func(s *server) error {
+		if err := cfg.Check(); err != nil {
+			return err
+		}
 		if err := cfg.checkNames(name, s.listed); err != nil {
 			return err
 		}
