@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func (r *Registry) GetPrompt(ctx context.Context, name string, arguments []byte)
 	params := rawjson.AppendString([]byte(`{"name":`), p.Key)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	result, err := r.ask(ctx, p.Server, op, Request{Method: "prompts/get", Params: params, About: p.Key}, "prompts")
-	if rpc := (*RPCError)(nil); errors.As(err, &rpc) && rpc.Code == codeInvalidParams {
+	if isRPC(err, codeInvalidParams) {
 		err = &kindError{ErrInvalidArguments, err}
 	}
 	if err != nil {
