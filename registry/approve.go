@@ -171,29 +171,15 @@ func (r *Registry) trim(s *server, tools []Tool) {
 // of a pin, it approves those versions only, and fails with [ErrHeld] if a tool has another one by now. Without names it
 // approves all that are held. Models see them from then on.
 func (r *Registry) ApproveTools(name string, tools ...string) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "approve", ErrUnknownServer}
-		}
-		const prefix = "pin:"
-		byPin := len(tools) > 0 && strings.HasPrefix(tools[0], prefix)
+	return r.changeServer(name, "approve", func(s *server) error {
 		var held []*Tool
 		for i := range s.listed {
-			t := &s.listed[i]
-			key := t.RawName
-			if byPin {
-				key = prefix + approvals.Digest(t.Pin)
-			}
-			if t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, key)) {
+			if t := &s.listed[i]; t.Hold != nil && isNamed(tools, t.RawName, approvals.Digest(t.Pin)) {
 				held = append(held, t)
 			}
 		}
 		if len(held) < len(tools) {
-			if byPin {
-				return notShown(name)
-			}
-			return &ServerError{name, "approve", Because(ErrUnknownTool, "not all of these tools are held")}
+			return notHeld(tools, ErrUnknownTool)
 		}
 		a := r.approvedFor(s)
 		fresh := FreshPins{ByUser: true}
@@ -213,10 +199,29 @@ func (r *Registry) ApproveTools(name string, tools ...string) error {
 	})
 }
 
-// notShown is the error of an approval for a version that the server does not have any more.
-func notShown(server string) error {
-	return &ServerError{server, "approve", Because(ErrHeld, "it is another version than the one that was shown")}
+// pinPrefix tells the pin of a version from a name.
+const pinPrefix = "pin:"
+
+func byPin(names []string) bool { return len(names) > 0 && strings.HasPrefix(names[0], pinPrefix) }
+
+// isNamed reports whether something of a name and a pin is to be approved.
+func isNamed(all []string, name, pin string) bool {
+	if byPin(all) {
+		name = pinPrefix + pin
+	}
+	return len(all) == 0 || slices.Contains(all, name)
 }
+
+// notHeld is the error of an approval that names something that is not held.
+func notHeld(names []string, unknown error) error {
+	if byPin(names) {
+		return errNotShown
+	}
+	return Because(unknown, "not all of these are held")
+}
+
+// errNotShown is the error of an approval for a version that the server does not have any more.
+var errNotShown = Because(ErrHeld, "it is another version than the one that was shown")
 
 // TakePins replaces the approvals of an endpoint by those of the [PinStore], because
 // another registry has changed them. A tool that is then held here may have been

@@ -206,7 +206,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			if page == 1 || errors.Is(err, ErrSessionExpired) || errors.Is(err, context.Canceled) {
 				return l, err
 			}
-			if isInvalidParams(err) && !restarted { // the server has forgotten its cursor
+			if isRPC(err, codeInvalidParams) && !restarted { // the server has forgotten its cursor
 				restarted = true
 				l.free()
 				*l, seen, bytes, cursor, page = listing{}, make(map[string]bool), 0, nil, 0
@@ -257,10 +257,10 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 	}
 }
 
-// isInvalidParams reports whether a server says that it does not know a cursor.
-func isInvalidParams(err error) bool {
+// isRPC reports whether a server answered with an error of that code.
+func isRPC(err error, code int64) bool {
 	var rpc *RPCError
-	return errors.As(err, &rpc) && rpc.Code == -32602
+	return errors.As(err, &rpc) && rpc.Code == code
 }
 
 // maxCursor bounds the cursor that is sent back for each page, in bytes.

@@ -59,13 +59,9 @@ func (r *Registry) Instructions(ctx context.Context, servers ...string) ([]Instr
 // ApproveInstructions approves a server's instructions as they are now. With a text it approves only that one, and fails
 // with [ErrHeld] if the server has another one by now.
 func (r *Registry) ApproveInstructions(name string, shown ...string) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "approve", ErrUnknownServer}
-		}
+	return r.changeServer(name, "approve", func(s *server) error {
 		if len(shown) > 0 && s.heldInstructions != shown[0] {
-			return notShown(name)
+			return errNotShown
 		}
 		if s.heldInstructions != "" {
 			r.approveInstructions(s)

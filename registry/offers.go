@@ -186,7 +186,7 @@ func (r *Registry) startOffers(s *server, kind int) *flight[struct{}] {
 	l.flight = startFlight(r, func(ctx context.Context) (none struct{}, err error) {
 		time.Sleep(max(wait, 0))
 		return none, r.use(ctx, s, limit, func(ctx context.Context, c *conn, _ func(bool)) error {
-			return r.listOffers(ctx, s, c, kind)
+			return r.listOffers(ctx, s, c, kind, false)
 		})
 	}, func(*flight[struct{}]) { l.flight = nil })
 	return l.flight
@@ -208,8 +208,9 @@ func offerer(ctx context.Context, c *conn, path ...string) (Offerer, error) {
 	return o, nil
 }
 
-// listOffers follows cursors under the limits, as list does, and keeps the list.
-func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int) error {
+// listOffers follows cursors under the limits, as list does, and keeps the list. again says that the list begins again,
+// because the server has forgotten a cursor.
+func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int, again bool) error {
 	k := &offerKinds[kind]
 	l := offerList{of: c}
 	o, err := offerer(ctx, c, k.capability)
@@ -222,12 +223,15 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int)
 	keys, cursors, params, size := map[string]bool{}, map[string]bool{}, []byte("{}"), 0
 	for page := 1; ; page++ {
 		result, err := readAll(o.Ask(ctx, Request{Method: k.method, Params: params}))
-		if e := (*RPCError)(nil); kind == templateList && page == 1 && errors.As(err, &e) && e.Code == CodeMethodNotFound {
+		if kind == templateList && page == 1 && isRPC(err, CodeMethodNotFound) {
 			break // a server of resources need not know templates
 		}
 		if err != nil {
 			if page == 1 || errors.Is(err, ErrSessionExpired) || ctx.Err() != nil {
 				return err
+			}
+			if isRPC(err, codeInvalidParams) && !again {
+				return r.listOffers(ctx, s, c, kind, true)
 			}
 			l.warn("the list ends after page " + strconv.Itoa(page-1) + ": " + err.Error())
 			break

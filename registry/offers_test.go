@@ -182,16 +182,27 @@ func TestOffersHaveBounds(t *testing.T) {
 		endless++
 		return fmt.Sprintf(`{"prompts":[],"nextCursor":"%d"}`, endless), nil
 	}}
+	forgetful := 0
+	libraries["forgetful"] = &library{harbour: new(harbour), has: everything, answer: func(_ context.Context, req registry.Request) (string, error) {
+		forgetful++
+		switch {
+		case forgetful == 2: // it has forgotten its cursor
+			return "", &registry.RPCError{Code: -32602, Message: "no such cursor"}
+		case strings.Contains(string(req.Params), "more"):
+			return `{"prompts":[{"name":"second"}]}`, nil
+		}
+		return `{"prompts":[{"name":"first"}],"nextCursor":"more"}`, nil
+	}}
 	for name, page := range pages {
 		libraries[name] = &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) { return page, nil }}
 	}
 	libraries["wrong"] = &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) { return `{"prompts":7}`, nil }}
 	shelves(t, libraries, registry.Limits{ToolsPerServer: 3, Pages: 5}, func(t *testing.T, r *registry.Registry) {
 		offers, err := r.Prompts(t.Context())
-		want := []string{"cursor p", "hidden p", "many p", "many q", "many r", "odd p", "twice p"}
+		want := []string{"cursor p", "forgetful first", "forgetful second", "hidden p", "many p", "many q", "many r", "odd p", "twice p"}
 		inPage := runtime.GOOS == "js" // there the page removes hidden text
 		if inPage {
-			want = slices.Insert(want, 6, "odd a\u200bb")
+			want = slices.Insert(want, 8, "odd a\u200bb")
 		}
 		if d := cmp.Diff(want, keys(offers)); d != "" {
 			t.Error(d)
@@ -202,7 +213,7 @@ func TestOffersHaveBounds(t *testing.T) {
 		if endless != 5 || libraries["cursor"].count("prompts/list") != 2 || libraries["none"].count("prompts/list") != 0 {
 			t.Errorf("%d endless pages, %v, %v", endless, libraries["cursor"].asked, libraries["none"].asked)
 		}
-		for server, want := range map[string]int{"odd": 6, "many": 1, "cursor": 1, "endless": 1, "twice": 0} {
+		for server, want := range map[string]int{"odd": 6, "many": 1, "cursor": 1, "endless": 1, "twice": 0, "forgetful": 0} {
 			if h, _ := r.Health(server); len(h.Warnings) != want && !(inPage && server == "odd") {
 				t.Errorf("%s: warnings %q", server, h.Warnings)
 			}

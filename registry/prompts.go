@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -33,27 +32,32 @@ func (r *Registry) prompts(ctx context.Context, servers []string, held bool) (pr
 	return prompts, err
 }
 
-// ApprovePrompts approves held prompts as they are now, by the server's own names. Without
+// Pin tells this version of a prompt from its other versions.
+func (o *Offer) Pin() string { return o.Name + promptText(o.Def) }
+
+// ApprovePrompts approves held prompts as they are now, by the server's own names. If all names are "pin:" with an
+// [Offer.Pin], it approves those versions only, and fails with [ErrHeld] if a prompt has another one by now. Without
 // names it approves all that are held.
 func (r *Registry) ApprovePrompts(name string, prompts ...string) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "approve", ErrUnknownServer}
-		}
-		a, fresh := r.approvedFor(s), FreshPins{ByUser: true}
+	return r.changeServer(name, "approve", func(s *server) error {
 		l := &s.offers[promptList]
-		l.offers = slices.Clone(l.offers) // others may read the old ones
-		for i := range l.offers {
-			if o := &l.offers[i]; o.Hold != nil && (len(prompts) == 0 || slices.Contains(prompts, o.Key)) {
-				a.ApprovePrompt(o.Key, promptText(o.Def))
-				fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
-				o.Hold = nil
+		offers := slices.Clone(l.offers) // others may read the old ones
+		var held []*Offer
+		for i := range offers {
+			if o := &offers[i]; o.Hold != nil && isNamed(prompts, o.Key, o.Pin()) {
+				held = append(held, o)
 			}
 		}
-		if len(fresh.Tools) < len(prompts) {
-			return &ServerError{name, "approve", Because(ErrUnknownPrompt, "not all of these prompts are held")}
+		if len(held) < len(prompts) {
+			return notHeld(prompts, ErrUnknownPrompt)
 		}
+		a, fresh := r.approvedFor(s), FreshPins{ByUser: true}
+		for _, o := range held {
+			a.ApprovePrompt(o.Key, promptText(o.Def))
+			fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
+			o.Hold = nil
+		}
+		l.offers = offers
 		r.savePins(s, a, fresh)
 		r.changed(Event{Server: name})
 		return nil
@@ -121,7 +125,7 @@ func (r *Registry) GetPrompt(ctx context.Context, name string, arguments []byte)
 	params := rawjson.AppendString([]byte(`{"name":`), p.Key)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	result, err := r.ask(ctx, p.Server, op, Request{Method: "prompts/get", Params: params, About: p.Key}, "prompts")
-	if rpc := (*RPCError)(nil); errors.As(err, &rpc) && rpc.Code == codeInvalidParams {
+	if isRPC(err, codeInvalidParams) {
 		err = &kindError{ErrInvalidArguments, err}
 	}
 	if err != nil {

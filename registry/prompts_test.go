@@ -7,15 +7,19 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-func TestChangedPromptsAreHeld(t *testing.T) {
+func TestChangedPromptsAreHeld(t *testing.T) { synctest.Test(t, changedPromptsAreHeld) }
+
+func changedPromptsAreHeld(t *testing.T) {
 	var list atomic.Value
 	list.Store(`{"name":"a","description":"Asks."},{"name":"b","arguments":[{"name":"x"}]}`)
 	connect := func(_ context.Context, _ string, _ registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
@@ -81,10 +85,44 @@ func TestChangedPromptsAreHeld(t *testing.T) {
 		if err := r.ApprovePrompts("a", "b"); !errors.Is(err, registry.ErrUnknownPrompt) {
 			t.Errorf("not held: %v", err)
 		}
+		if err := r.ApprovePrompts("a", "a", "b"); !errors.Is(err, registry.ErrUnknownPrompt) {
+			t.Errorf("one is not held: %v", err)
+		}
+		if _, err := r.GetPrompt(t.Context(), "a__a", nil); !errors.Is(err, registry.ErrHeld) {
+			t.Errorf("after an approval that failed: %v", err)
+		}
+	})
+	visit(config, func(r *registry.Registry, _, _ string) {
+		relist := func(prompts string) registry.Offer {
+			t.Helper()
+			list.Store(prompts)
+			for _, on := range []bool{false, true} { // it forgets the list
+				if err := r.SetEnabled("a", on); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, err := r.HeldPrompts(t.Context())
+			if err != nil || len(held) == 0 {
+				t.Fatal(held, err)
+			}
+			return held[0]
+		}
+		before := list.Load().(string)
+		held := relist(before)
+		shown := "pin:" + held.Pin()
+		relist(`{"name":"a","description":"Asks for more."},{"name":` + strconv.Quote(shown) + `}`)
+		if err := r.ApprovePrompts("a", shown); !errors.Is(err, registry.ErrHeld) {
+			t.Errorf("approving a version that is gone: %v", err)
+		}
+		relist(before)
+		if err := r.ApprovePrompts("a", shown, "pin:other"); !errors.Is(err, registry.ErrHeld) {
+			t.Errorf("approving two versions of which one is gone: %v", err)
+		}
 	})
 	visit(config, func(r *registry.Registry, prompts, held string) {
 		expect("bc", changed)(r, prompts, held)
-		if err := r.ApprovePrompts("a"); err != nil {
+		all, _ := r.HeldPrompts(t.Context())
+		if err := r.ApprovePrompts("a", "pin:"+all[0].Pin()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.GetPrompt(t.Context(), "a__a", nil); err != nil {

@@ -184,17 +184,13 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 // Update replaces a server's configuration. The session and the tools survive
 // where the change does not concern them. The sign-in at an earlier URL is forgotten.
 func (r *Registry) Update(name string, cfg ServerConfig) error {
-	if err := cfg.Check(); err != nil {
-		return &ServerError{name, "update", err}
-	}
 	defer r.advance() // more calls of the server may run now
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "update", ErrUnknownServer}
+	return r.changeServer(name, "update", func(s *server) error {
+		if err := cfg.Check(); err != nil {
+			return err
 		}
 		if err := cfg.checkNames(name, s.listed); err != nil {
-			return &ServerError{name, "update", err}
+			return err
 		}
 		if endpoint.Resource(s.cfg.URL) != endpoint.Resource(cfg.URL) {
 			r.signOutLater(s)
@@ -240,11 +236,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 
 // Remove takes a server and its tools out of the list and ends its session.
 func (r *Registry) Remove(name string) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "remove", ErrUnknownServer}
-		}
+	return r.changeServer(name, "remove", func(s *server) error {
 		r.signOutLater(s)
 		r.unlist(s, ErrServerRemoved)
 		return nil
@@ -262,11 +254,7 @@ func (r *Registry) unlist(s *server, cause error) {
 // SetEnabled switches a server on or off. Off, it keeps its configuration and
 // last list, but its tools are not offered and it is not contacted.
 func (r *Registry) SetEnabled(name string, enabled bool) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		if s == nil {
-			return &ServerError{name, "enable", ErrUnknownServer}
-		}
+	return r.changeServer(name, "enable", func(s *server) error {
 		if s.cfg.Disabled == !enabled {
 			return nil
 		}
@@ -284,13 +272,9 @@ func (r *Registry) SetEnabled(name string, enabled bool) error {
 
 // Retry forgets a server's failures and contacts it again in the background.
 func (r *Registry) Retry(name string) error {
-	return r.change(func() error {
-		s := r.servers[name]
-		switch {
-		case s == nil:
-			return &ServerError{name, "retry", ErrUnknownServer}
-		case s.cfg.Disabled:
-			return &ServerError{name, "retry", ErrDisabled}
+	return r.changeServer(name, "retry", func(s *server) error {
+		if s.cfg.Disabled {
+			return ErrDisabled
 		}
 		s.breaker.reset()
 		s.tries = nil
@@ -388,6 +372,17 @@ func (r *Registry) change(fn func() error) error {
 	r.mu.Unlock()
 	r.deliver()
 	return err
+}
+
+// changeServer is [Registry.change] for one server.
+func (r *Registry) changeServer(name, op string, fn func(*server) error) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, op, ErrUnknownServer}
+		}
+		return onServer(name, op, fn(s))
+	})
 }
 
 // background runs fn for a server on a goroutine, with a context that ends after the

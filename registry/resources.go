@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func (r *Registry) ReadResource(ctx context.Context, server, uri string) (*Resul
 	}
 	params := append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 	result, err := r.ask(ctx, server, "read resource", Request{Method: "resources/read", Params: params, About: uri}, "resources")
-	if rpc := (*RPCError)(nil); errors.As(err, &rpc) && (rpc.Code == codeNoResource || rpc.Code == codeInvalidParams) {
+	if isRPC(err, codeNoResource) || isRPC(err, codeInvalidParams) {
 		err = &kindError{ErrUnknownResource, err}
 	}
 	return result, err

@@ -12,8 +12,7 @@ import (
 
 // fails ends the call with an error, unless it is sent again.
 func (p *Pending) fails(err error) {
-	var rpc *RPCError
-	if errors.As(err, &rpc) && rpc.Code == CodeHeaderMismatch && p.listAgain(err) {
+	if isRPC(err, CodeHeaderMismatch) && p.listAgain(err) {
 		return
 	}
 	if wait, again := p.mayTryAgain(err); again {

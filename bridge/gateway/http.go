@@ -204,10 +204,6 @@ func (e *entry) call(w http.ResponseWriter, req *http.Request, to *peer, m *mess
 	if m.method == "resources/subscribe" || m.method == "resources/unsubscribe" {
 		c.uri = m.param("uri")
 	}
-	if m.method == "resources/unsubscribe" && p.watchedByOthers(to, c.uri) {
-		writeJSON(w, http.StatusOK, success(id, []byte("{}")))
-		return
-	}
 	defer p.hold(to)()
 	if to.session != "" && m.method != "initialize" && req.Header.Get("Mcp-Protocol-Version") >= firstResumable {
 		p.resumable(to, c.out)

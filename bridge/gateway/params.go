@@ -25,7 +25,7 @@ const (
 
 // learnTools keeps the annotations of the tools in an answer to tools/list. p.mu is held.
 func (p *program) learnTools(m *message) {
-	if !bytes.Contains(m.text, []byte("x-mcp-header")) {
+	if len(p.params) == 0 && !bytes.Contains(m.text, []byte("x-mcp-header")) {
 		return
 	}
 	var result struct {
@@ -39,6 +39,7 @@ func (p *program) learnTools(m *message) {
 	}
 	for _, tool := range result.Tools {
 		found := tool.InputSchema.headers(nil, nil)
+		delete(p.params, tool.Name)
 		if len(found) > 0 && len(p.params) < maxParamTools {
 			if p.params == nil {
 				p.params = map[string][]paramHeader{}

@@ -90,6 +90,10 @@ func (p *program) begin(c *call, m *message) (f *fault) {
 	if c.peer != nil && c.peer.session != "" && p.find(c.peer, c.id) != 0 {
 		return &fault{Code: codeInvalidRequest, Message: "a request with this id is under way"}
 	}
+	if m.method == "resources/unsubscribe" && p.watchedByOthers(c.peer, c.uri) {
+		c.out.end(success(c.id, []byte("{}")))
+		return nil
+	}
 	p.next++
 	id := p.next
 	edits := []edit{{m.id, number(id)}}
@@ -208,12 +212,15 @@ func (p *program) hold(to *peer) (release func()) {
 	}
 }
 
-// watchedByOthers reports whether another client has subscribed to a resource, and forgets
-// the subscription of from.
+// watchedByOthers reports whether another client has subscribed to a resource, or is about to, and forgets the
+// subscription of from. p.mu is held.
 func (p *program) watchedByOthers(from *peer, uri string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	delete(from.watches, uri)
+	for _, c := range p.calls {
+		if c.method == "resources/subscribe" && c.uri == uri && c.peer != from && !c.answered {
+			return true
+		}
+	}
 	for other := range p.peers {
 		if other.watches[uri] {
 			return true

@@ -387,6 +387,48 @@ func TestSharedRequestsLeaveRoom(t *testing.T) {
 	}
 }
 
+// A client that leaves a resource does not end the subscription that another client is about to have.
+func TestSharedSubscriptions(t *testing.T) {
+	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
+	a, b := r.begin("raw"), r.begin("raw")
+	request := `{"jsonrpc":"2.0","id":1,"method":"resources/%s","params":{"uri":"test://one","arguments":{}}}`
+	waits := a.open("POST", fmt.Sprintf(request, "subscribe"))
+	left := b.open("POST", fmt.Sprintf(request, "unsubscribe"))
+	if text := next(t, left); text != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Error(text)
+	}
+	a.request(`{"jsonrpc":"2.0","id":2,"method":"do","params":{"arguments":{"lines":["{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}","{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}"]}}}`)
+	if text := next(t, waits); !strings.Contains(text, `"result":{}`) {
+		t.Error(text)
+	}
+	if text := b.request(fmt.Sprintf(request, "unsubscribe")); text != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Error(text)
+	}
+}
+
+// A tool whose argument needs no header any more is called without it.
+func TestHeadersOfArgumentsAreForgotten(t *testing.T) {
+	p := &program{}
+	list := func(annotation string) {
+		m, err := parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string"` +
+			annotation + `}}}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.learnTools(m)
+	}
+	call, err := parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":"x"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list(`,"x-mcp-header":"A"`); p.paramFault(http.Header{}, call) == nil {
+		t.Error("the header is not wanted")
+	}
+	if list(""); p.paramFault(http.Header{}, call) != nil {
+		t.Error("the header is still wanted")
+	}
+}
+
 // TestSharedGreeting lets the first client of a shared program leave before the program has answered initialize.
 func TestSharedGreeting(t *testing.T) {
 	late := testServer(t, "late", "late")

@@ -120,7 +120,7 @@ func (p *program) written(to *peer, s *stream) {
 	count, bytes := 0, 0
 	for i := len(to.replay) - 1; i >= 0; i-- { // the newest first
 		r := to.replay[i]
-		if r.stream == s {
+		if r.stream == s && !s.isOpen() {
 			r.over = now
 		}
 		if !r.over.IsZero() {
@@ -135,6 +135,13 @@ func (p *program) written(to *peer, s *stream) {
 	}
 	slices.Reverse(kept)
 	to.replay = kept
+}
+
+// isOpen reports whether a response writes the stream.
+func (s *stream) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 // forgotten reports whether a stream was left for good.

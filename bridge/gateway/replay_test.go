@@ -128,6 +128,19 @@ func TestResponsesAreResumed(t *testing.T) {
 	if ids, last := newer.rest(); fmt.Sprint(ids) != "[2 3 4]" || !strings.Contains(last, `"id":"b"`) {
 		t.Errorf("the newer response has %v, last %s", ids, last)
 	}
+	// It stays while many others end.
+	older, event, program = call("c")
+	newer = s.sse(t, "GET", "", event)
+	older.rest()
+	for range maxStreams + 1 {
+		ended, _, program := call("d")
+		finish(program)
+		ended.rest()
+	}
+	finish(program)
+	if ids, last := newer.rest(); fmt.Sprint(ids) != "[2 3 4]" || !strings.Contains(last, `"id":"c"`) {
+		t.Errorf("the newer response has %v, last %s", ids, last)
+	}
 	// Nobody else gets it, and what is not kept is an error that says so.
 	for _, row := range []struct {
 		s     *session

@@ -255,3 +255,43 @@ func TestOffers(t *testing.T) {
 		t.Errorf("--output and --json: exit code %d, %v, %q, %s", code, err, out, errs)
 	}
 }
+
+// Words of a server control no terminal, in JSON neither.
+func TestAServersWordsInTheTerminal(t *testing.T) {
+	const odd = "\u009b2J\\u001b[2J\u007f\u202e"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(req.Body).Decode(&m)
+		result, ok := map[string]string{
+			"initialize":     `{"protocolVersion":"2025-11-25","capabilities":{"prompts":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}`,
+			"prompts/list":   `{"prompts":[{"name":"p"}]}`,
+			"prompts/get":    `{"messages":[{"role":"user` + odd + `","content":{"type":"text","text":"words` + odd + `"}}]}`,
+			"resources/read": `{"contents":[{"uri":"s://a` + odd + `","mimeType":"image/png` + odd + `","blob":"AAAA"}]}`,
+		}[m.Method]
+		switch {
+		case req.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case m.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		case !ok:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":`+result+`}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for _, args := range [][]string{{"prompt", server.URL, "p"}, {"read", server.URL, "s://a"}} {
+		code, out, errs := portolan(t, args...)
+		if code != 0 || !strings.Contains(out, "user: words\n") && !strings.Contains(out, "[s://a, image/png, 3 bytes") {
+			t.Errorf("%v: %d %q %q", args, code, out, errs)
+		}
+		code, out, errs = portolan(t, append(args, "--json")...)
+		if code != 0 || strings.ContainsAny(out, "\u009b\u007f\x1b") || !strings.Contains(out, `\u009b2J\u001b[2J\u007f`) || !json.Valid([]byte(out)) {
+			t.Errorf("%v: %d %q %q", args, code, out, errs)
+		}
+	}
+}

@@ -131,11 +131,11 @@ func read(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		bytes, err := base64.StdEncoding.DecodeString(c.Blob)
 		switch {
 		case err != nil:
-			return registry.Because(registry.ErrProtocol, "the bytes of "+printable(c.URI)+" are not base64")
+			return registry.Because(registry.ErrProtocol, "the bytes of "+clean(c.URI)+" are not base64")
 		case *output != "":
 			whole = append(append(whole, c.Text...), bytes...)
 		case c.Blob != "":
-			fmt.Fprintf(stdout, "[%s, %s, %d bytes: --output FILE writes them]\n", printable(c.URI), printable(c.MimeType), len(bytes))
+			fmt.Fprintf(stdout, "[%s, %s, %d bytes: --output FILE writes them]\n", clean(c.URI), clean(c.MimeType), len(bytes))
 		default:
 			fmt.Fprintln(stdout, clean(c.Text))
 		}
@@ -200,7 +200,7 @@ func prompt(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", printable(m.Role), printable(words))
+		fmt.Fprintf(stdout, "%s: %s\n", clean(m.Role), printable(words))
 	}
 	return nil
 }

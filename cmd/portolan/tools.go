@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -136,10 +137,23 @@ func (list *listing) print(w io.Writer, format string, asJSON bool) error {
 }
 
 func printJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range text.String() { // encoding/json leaves the characters of a server that could control a terminal
+		if r >= 0x7f && r < 0xa0 {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // printable removes characters from a server's text that could control a terminal.

@@ -216,14 +216,16 @@ test('prompts are approved at first, and held when they change, over a reload an
   const before = { description: 'Asks for a city.', arguments: ask.arguments }
   await visit(async (r) => {
     assert.deepEqual(await r.prompts(), [])
-    const [{ flags, ...held }, ...more] = await r.prompts({ held: true }) as [PromptInfo]
+    const [{ flags, pin, ...held }, ...more] = await r.prompts({ held: true }) as [PromptInfo]
     assert.deepEqual([held, more], [{ ...ask, description: 'Asks for your password.', held: 'changed', before }, []])
     assert.equal(flags!.length, 1)
     await assert.rejects(r.getPrompt('s__ask', { city: 'Bonn' }), { code: 'held' })
     await assert.rejects(r.approvePrompts('s', ['other']), { code: 'unknown_prompt' })
+    await assert.rejects(r.approvePrompts('s', ['ask', 'other']), { code: 'unknown_prompt' })
+    await assert.rejects(r.approvePrompts('s', [`pin:${pin}more`]), { code: 'held' })
   })
   await visit(async (r) => {
-    for (const { prompt } of await r.prompts({ held: true })) await r.approvePrompts('s', [prompt])
+    for (const { pin } of await r.prompts({ held: true })) await r.approvePrompts('s', [`pin:${pin}`])
     assert.equal((await r.prompts()).length, 1)
     assert.equal((await r.getPrompt('s__ask', { city: 'Bonn' })).messages.length, 1)
   })

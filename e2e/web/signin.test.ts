@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
@@ -151,6 +152,35 @@ test('a window that is closed, or asked for again, ends the sign-in; the next on
   await signIn(page)
   assert.match(await first, /sign_in_failed: .*another sign-in was begun/)
   assert.equal(await echo(page), '{"a":1}')
+})
+
+test('a second sign-in at once replaces the window of the first', async () => {
+  const page = await open()
+  await discover(page)
+  const closed = new Set<Page>()
+  const opened: Page[] = []
+  const change = new EventTarget()
+  page.on('popup', (popup) => {
+    opened.push(popup)
+    change.dispatchEvent(new Event('popup'))
+    popup.once('close', () => {
+      closed.add(popup)
+      change.dispatchEvent(new Event('popup'))
+    })
+  })
+  const both = page.evaluate(() => {
+    const button = document.querySelector('button')!
+    button.click()
+    const first = window.signing
+    button.click()
+    return Promise.all([first, window.signing])
+  })
+  while (opened.length < 2 || !closed.size) await once(change, 'popup')
+  const [popup] = opened.filter((p) => !closed.has(p))
+  await popup!.waitForSelector('#allow')
+  await popup!.click('#allow')
+  assert.deepEqual(await both, ['done', 'done'])
+  assert.deepEqual([opened.length, server.counts.authorize], [2, 1])
 })
 
 test('W16: where popups are blocked the page goes itself, and the next one completes', async () => {

@@ -151,8 +151,10 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 	}
 	result, err := s.whileAsked(ctx, calls, func(ctx context.Context) ([]byte, error) {
 		if id := getString(params, "elicitationId"); id != "" {
-			ctx = s.visit(ctx, id)
-			defer s.visited(id)
+			if own := s.visit(ctx, id); own != nil {
+				ctx = own
+				defer s.visited(id)
+			}
 		}
 		result, err := put(ctx, s.d.name, object(shown))
 		if context.Cause(ctx) == errVisited {
@@ -240,12 +242,15 @@ func isFlat(schema []byte) bool {
 // errVisited ends a question about an address where the user is done.
 var errVisited = errors.New("the user is done there")
 
-// visit returns a context that ends when the server says that the user is done at the
-// address of that elicitationId.
+// visit returns a context that ends when the server says that the user is done at the address of that elicitationId. It
+// returns nil if an open question has the same one: that question would end this one.
 func (s *Session) visit(ctx context.Context, id string) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.visits[id] != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	if s.visits == nil {
 		s.visits = map[string]func(){}
 	}

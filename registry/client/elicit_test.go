@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,24 @@ func TestRounds(t *testing.T) {
 		}
 		if string(calls[0].ID) == string(calls[1].ID) {
 			t.Error("both rounds have one id")
+		}
+	})
+	t.Run("a flood", func(t *testing.T) {
+		questions := strings.Repeat(`,"q":{"method":"elicitation/create","params":{"message":"?"}}`, 1000)
+		s := (&registrytest.Script{Modern: true}).On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			for i := range 1000 { // names that differ
+				questions = strings.Replace(questions, `"q":`, `"q`+strconv.Itoa(i)+`":`, 1)
+			}
+			registrytest.Reply(w, m, `{"resultType":"input_required","inputRequests":{`+questions[1:]+`}}`)
+		})
+		put := 0
+		b := newBench(t, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) {
+			put++
+			return []byte(`{"action":"decline"}`), nil
+		}})
+		_, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{ID: 7, Tool: "t"})
+		if !errors.Is(err, registry.ErrProtocol) || put > maxInputs {
+			t.Errorf("%d questions, error %v", put, err)
 		}
 	})
 	for name, row := range map[string]struct {

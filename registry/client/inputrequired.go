@@ -15,13 +15,17 @@ const (
 	maxRounds = 10 // requests in all
 	maxBusy   = 3  // of those, answered with "not now" and no question
 	busyPause = time.Second
+	maxInputs = maxQuestions * maxRounds // questions in all
 )
+
+var errKeepsAsking = registry.Because(registry.ErrProtocol, "the server keeps asking for input")
 
 // inputRounds counts what one request has been through.
 type inputRounds struct {
 	s       *Session
 	r       *rpc
 	n, busy int
+	inputs  int
 	visited bool // the addresses of -32042
 }
 
@@ -62,7 +66,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		return nil, r.s.unknownResult(kind)
 	}
 	if r.n++; r.n >= maxRounds {
-		return nil, registry.Because(registry.ErrProtocol, "the server keeps asking for input")
+		return nil, errKeepsAsking
 	}
 	var members []byte
 	if state, ok := rawjson.Get(result, "requestState"); ok {
@@ -73,10 +77,13 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	case questions == nil:
 		return members, r.pause(ctx)
 	case rawjson.Kind(questions) != 'o':
-		return nil, registry.Because(registry.ErrProtocol, "the input that the server asks for is no object")
+		return nil, registry.Because(registry.ErrProtocol, "inputRequests is no object")
 	}
 	var answers []byte
 	err := rawjson.Members(questions, func(key string, question []byte) error {
+		if r.inputs++; r.inputs > maxInputs {
+			return errKeepsAsking
+		}
 		answer, err := r.s.answerTo(ctx, question, r.r)
 		if err == nil {
 			answers = rawMember(answers, key, answer)

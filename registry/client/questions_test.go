@@ -141,3 +141,49 @@ func TestAddressesOfAnError(t *testing.T) {
 		}
 	})
 }
+
+// Two questions may have one elicitationId. The answer to the first says nothing of the second.
+func TestQuestionsOfOneElicitation(t *testing.T) {
+	const question = `"method":"elicitation/create","params":{"mode":"url","message":"Pay","url":"https://pay.example/x","elicitationId":"1"}}`
+	s := &registrytest.Script{Session: "s"}
+	first := make(chan struct{})
+	s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+		registrytest.Body("text/event-stream", sse(`{"jsonrpc":"2.0","id":"p",`+question)+sse(`{"jsonrpc":"2.0","id":"q",`+question))(w, req, m)
+		_, _ = s.Await("", req.Context().Done())
+		close(first)
+		_, _ = s.Await("second", req.Context().Done())
+		registrytest.Body("", sse(`{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"content":[]}}`))(w, req, m)
+	})
+	var put atomic.Int32
+	both := make(chan struct{})
+	b := newBench(t, s, Options{ElicitURL: func(ctx context.Context, _ string, _ []byte) ([]byte, error) {
+		if put.Add(1) == 1 {
+			<-both
+		} else {
+			close(both)
+			<-first
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return []byte(`{"action":"decline"}`), nil
+	}})
+	ctx, cancel := context.WithCancel(b.ctx)
+	done := make(chan struct{})
+	session := b.connect(registry.ServerConfig{}, nil)
+	go func() {
+		defer close(done)
+		_, _ = session.CallTool(ctx, registry.ToolCall{Tool: "t"})
+	}()
+	var answers []registrytest.Message
+	for ; len(answers) < 2; answers = s.Received("") {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-done
+	for _, a := range answers {
+		if !strings.Contains(string(a.Result), "decline") {
+			t.Errorf("%s: %s", a.ID, a.Result)
+		}
+	}
+}

@@ -265,7 +265,7 @@ func (t *task) answer(ctx context.Context, questions []byte) error {
 			return nil
 		}
 		if len(t.answered) >= maxRounds {
-			return registry.Because(registry.ErrProtocol, "the server keeps asking for input")
+			return errKeepsAsking
 		}
 		answer, err := t.s.answerTo(ctx, question, t.r)
 		if err == nil {

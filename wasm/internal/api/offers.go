@@ -124,7 +124,7 @@ func encodeOffers(all []registry.Offer) []byte {
 		}
 		o := object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def)
 		if hold := all[i].Hold; hold != nil {
-			if o = o.str("reason", hold.Reason); hold.Before != nil {
+			if o = o.str("reason", hold.Reason).str("pin", all[i].Pin()); hold.Before != nil {
 				o = o.raw("before", hold.Before)
 			}
 		}

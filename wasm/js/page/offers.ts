@@ -406,7 +406,7 @@ function completionOf(c: unknown): types.Completion {
 }
 
 /** Undefined if the server's own name of it has hidden characters: the server would not know a cleaned one. */
-function infoOf(method: List, { server, name, definition, reason, before }: OfferReply): Infos[List] | undefined {
+function infoOf(method: List, { server, name, definition, reason, before, pin }: OfferReply): Infos[List] | undefined {
   const flags: types.Flag[] = []
   const cleaned = cleanly(definition, flags)
   const key = { resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name', heldPrompts: 'name' }[method]
@@ -427,7 +427,7 @@ function infoOf(method: List, { server, name, definition, reason, before }: Offe
       name,
       prompt: cleaned['name'] as string,
       arguments: argumentsOf(cleaned['arguments']),
-      ...(reason && { held: reason }),
+      ...(reason && { held: reason, pin: pin! }),
       ...(approved && {
         before: {
           ...textsOf(approved, 'title', 'description'),

@@ -65,7 +65,9 @@ export class SignInWindow {
         },
       )
     }
-    this.#visits.get(server)?.leave('another sign-in was begun')
+    const earlier = this.#visits.get(server)
+    earlier?.leave('another sign-in was begun')
+    earlier?.window?.close() // if no URL is known yet, both sign-ins share the next window
     const ticket = crypto.randomUUID()
     const visit: Visit = { channel: channelOf(ticket), ready: false, window: null, leave: () => {} }
     visit.channel.onmessage = () => {

@@ -115,6 +115,7 @@ export interface OfferReply {
   definition: Record<string, unknown>
   /** Of held prompts. */
   reason?: 'changed' | 'new'
+  pin?: string
   before?: Record<string, unknown>
 }
 

@@ -462,7 +462,8 @@ export interface Registry extends AsyncDisposable {
   prompts(options?: ListOptions & { held?: boolean }): Promise<PromptInfo[]>
   /**
    * Approves held prompts as they are now, by the server's own names; without names, all that are held. Rejects with
-   * `unknown_prompt` if one of them is not held.
+   * `unknown_prompt` if one of them is not held. `pin:` and the pin of a held prompt approve only that version, and
+   * reject with `held` if the prompt has another one by now.
    */
   approvePrompts(server: string, prompts?: string[]): Promise<void>
   /**
@@ -641,6 +642,8 @@ export interface PromptInfo extends Offered {
    * description or arguments differ from the approved ones. `new`: its name is new.
    */
   held?: 'changed' | 'new'
+  /** With `held`: `pin:` and this approve only this version. */
+  pin?: string
   /** With `changed`: what was approved. */
   before?: Pick<PromptInfo, 'title' | 'description' | 'arguments'>
 }

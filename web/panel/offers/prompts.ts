@@ -51,18 +51,18 @@ class PromptDialog extends PromptForm<PanelContext> {
   }
 
   protected override body(): TemplateResult {
-    const { held, before, server, prompt } = this.prompt
+    const { held, pin, before, server, name } = this.prompt
     if (!held) return super.body()
     const approve = async () => {
       const { registry } = this.panel
       const isOver = await this.panel.run(async () => {
         // Its server may have changed it since: the person approves what is shown.
-        const now = (await registry.prompts({ held: true })).find((p) => p.server === server && p.prompt === prompt)
-        if (now && wordsOf(now) !== wordsOf(this.prompt)) {
+        const now = (await registry.prompts({ held: true })).find((p) => p.server === server && p.name === name)
+        if (now && now.pin !== pin) {
           this.panel.show({ kind: 'prompt', prompt: now })
           return false
         }
-        await registry.approvePrompts(server, [prompt])
+        await registry.approvePrompts(server, [`pin:${pin}`])
         return true
       })
       if (isOver) this.close()
