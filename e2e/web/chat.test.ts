@@ -16,8 +16,8 @@ after(async () => {
   await site?.close()
 })
 
-/** The settings of `portolan up` are not there, and Trusted Types refuse the worker by its address at first. */
-const expected = /404|TrustedScriptURL/
+/** The settings of `portolan up` are not there. */
+const expected = /404/
 
 async function open(): Promise<Page & { faults: string[] }> {
   const page = await openPage(browser, `${site.url}/`, expected)
