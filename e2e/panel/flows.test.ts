@@ -155,6 +155,21 @@ test('an edit whose new name is taken meanwhile says what is saved', async () =>
   await done(p)
 })
 
+test('a dropped file is read, or said to be too long', async () => {
+  const p = await openPanel(browser, site)
+  const drop = (text: string) =>
+    box(p).evaluate((area, text) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([text], 'mcp.json'))
+      area.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    }, text)
+  await drop(' '.repeat(2 << 20))
+  await p.panel.getByText('This is too long to be a configuration.').waitFor()
+  await drop(JSON.stringify({ dropped: { url: steered.url } }))
+  await p.panel.getByText('Tools will be called dropped__…').waitFor()
+  await done(p)
+})
+
 test('an edit with a name that no server can have changes nothing', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
   await menu(p, 'steered', 'Edit…')
