@@ -94,3 +94,23 @@ test('a model of the user answers over Chat Completions, and its key is stored n
   await page.close()
   await model.close()
 })
+
+test('Enter while an answer is under way keeps what was typed', async () => {
+  const page = await open()
+  await page.route('http://model.example/**', () => {}) // it never answers
+  await page.getByText('Use your own model').click()
+  await page.getByLabel('Address').fill('http://model.example')
+  const box = page.getByRole('textbox', { name: 'Your message' })
+  await box.fill('First')
+  await box.press('Enter')
+  const stop = page.getByRole('button', { name: 'Stop' })
+  await stop.waitFor()
+  await box.fill('Second')
+  await box.press('Enter')
+  assert.equal(await box.inputValue(), 'Second')
+  assert.equal(await page.locator('.mine').count(), 1)
+  await stop.click()
+  await page.locator('#send:not([disabled])').waitFor()
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})

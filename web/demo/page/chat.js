@@ -110,6 +110,7 @@ export function startChat(registry, { sandbox } = {}) {
   for (const idea of ideas) $('ideas').append(element('button', { type: 'button', onclick: () => !$('send').disabled && answer(idea) }, idea))
   $('say').addEventListener('submit', (event) => {
     event.preventDefault()
+    if ($('send').disabled) return // Enter submits also then
     const text = $('text').value.trim()
     $('text').value = ''
     if (text) answer(text)
