@@ -102,6 +102,74 @@ test('a name that is taken is renamed, overwritten or skipped', async () => {
   await done(p)
 })
 
+test('pasted servers whose names every object has are added under other names', async () => {
+  const p = await openPanel(browser, site)
+  await box(p).fill(`{"mcpServers":{"constructor":{"url":"${steered.url}"},"toString":{"url":"builtin:demo"}}}`)
+  await p.panel.getByRole('button', { name: 'Add 2 servers' }).click()
+  await p.panel.getByText('Read as').waitFor({ state: 'detached' })
+  const names = await p.page.evaluate(() => Object.keys(window.registry.getSnapshot().servers))
+  assert.deepEqual(names, ['constructor-2', 'toString-2'])
+  await done(p)
+})
+
+test('after a fault, what was added is not added again', async () => {
+  const p = await openPanel(browser, site)
+  await p.page.evaluate(() => {
+    const { registry } = window
+    const add = registry.addServer.bind(registry)
+    registry.addServer = (name, ...more) => {
+      if (name !== 'second') return add(name, ...more)
+      registry.addServer = add
+      return Promise.reject(new Error('the storage is full'))
+    }
+  })
+  await box(p).fill(JSON.stringify({ first: { url: steered.url }, second: { url: 'builtin:demo' } }))
+  await p.panel.getByRole('button', { name: 'Add 2 servers' }).click()
+  await p.panel.getByText('the storage is full').waitFor()
+  await cardOf(p, 'first').getByText('Connected').waitFor()
+  await p.panel.getByRole('button', { name: 'Add server', exact: true }).click()
+  await p.panel.getByText('Read as').waitFor({ state: 'detached' })
+  const names = await p.page.evaluate(() => Object.keys(window.registry.getSnapshot().servers))
+  assert.deepEqual(names, ['first', 'second'])
+  await done(p)
+})
+
+test('an edit whose new name is taken meanwhile says what is saved', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await p.page.evaluate(() => {
+    const { registry } = window
+    const rename = registry.renameServer.bind(registry)
+    registry.renameServer = async (name, to) => {
+      await registry.addServer(to, { url: 'builtin:demo' }) // as another tab may do
+      return rename(name, to)
+    }
+  })
+  await menu(p, 'steered', 'Edit…')
+  const dialog = p.panel.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('other')
+  await dialog.getByLabel('URL').fill(`${steered.url}?moved`)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('alert').getByText(/^All but the name is saved\. server steered: rename: .*exists/).waitFor()
+  const url = await p.page.evaluate(() => window.registry.getSnapshot().servers['steered']!.config.url)
+  assert.equal(url, `${steered.url}?moved`)
+  await done(p)
+})
+
+test('a dropped file is read, or said to be too long', async () => {
+  const p = await openPanel(browser, site)
+  const drop = (text: string) =>
+    box(p).evaluate((area, text) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([text], 'mcp.json'))
+      area.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    }, text)
+  await drop(' '.repeat(2 << 20))
+  await p.panel.getByText('This is too long to be a configuration.').waitFor()
+  await drop(JSON.stringify({ dropped: { url: steered.url } }))
+  await p.panel.getByText('Tools will be called dropped__…').waitFor()
+  await done(p)
+})
+
 test('an edit with a name that no server can have changes nothing', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
   await menu(p, 'steered', 'Edit…')
@@ -459,6 +527,10 @@ test('the configuration is exported for others without secrets', async () => {
   assert.match(text!, /mcpServers/)
   await p.panel.getByLabel('VS Code').check()
   assert.match((await p.panel.getByRole('dialog').locator('pre').textContent())!, /\$\{input:/)
+  await p.page.keyboard.press('Escape')
+  await menu(p, 'steered', 'Remove')
+  await p.panel.getByRole('button', { name: 'Export' }).click()
+  assert.doesNotMatch((await p.panel.getByRole('dialog').locator('pre').textContent())!, /steered/)
   await done(p)
 })
 

@@ -173,3 +173,52 @@ test('what is pasted is hostile, too', async () => {
   assert.deepEqual(faults, [])
   await page.close()
 })
+
+test('words without an end stay inside narrow dialogs', async (t) => {
+  const [name, word] = ['W'.repeat(64), 'D'.repeat(10_000)]
+  const requestedSchema = { type: 'object', properties: { [name]: { type: 'string', title: word, description: word } } }
+  const s = await faultServer({
+    on: {
+      'tools/list': (a) =>
+        result(a, { tools: [{ name: 't', title: word, description: word, inputSchema: requestedSchema }] }),
+    },
+  })
+  t.after(() => s.close())
+  const { page, panel, faults } = await openPanel(browser, site, {
+    servers: { [name]: { url: s.url } },
+    context: { viewport: { width: 340, height: 700 } },
+  })
+  const wide = () =>
+    page.evaluate(() =>
+      [document.documentElement, ...window.panel.shadowRoot!.querySelectorAll('dialog, .panel')]
+        .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => `${e.className || e.localName}: ${e.scrollWidth}`)
+    )
+  const close = async () => {
+    await page.keyboard.press('Escape')
+    await panel.locator('dialog').waitFor({ state: 'detached' })
+  }
+  await panel.getByRole('textbox', { name: 'Add a server' }).fill(
+    JSON.stringify({ [name]: { url: `https://x.example/\${input:${word.slice(0, 90)}}` } }),
+  )
+  await panel.locator('portolan-preview').waitFor()
+  assert.deepEqual(await wide(), [], 'what is pasted')
+  await panel.getByRole('textbox', { name: 'Add a server' }).fill('')
+  await panel.getByRole('button', { name: `More for ${name}` }).click()
+  await panel.getByRole('menuitem', { name: 'Edit…' }).click()
+  assert.deepEqual(await wide(), [], 'the editor')
+  await close()
+  await panel.locator('#tab-tools').click()
+  await panel.locator('.about').click()
+  for (const tab of ['about', 'try', 'wording']) {
+    await panel.locator(`#tool-tab-${tab}`).click()
+    assert.deepEqual(await wide(), [], tab)
+  }
+  await close()
+  await page.evaluate((asked) => {
+    void window.panel.elicit({ ...asked, signal: new AbortController().signal } as never)
+  }, { server: name, tool: name, mode: 'form', message: word, requestedSchema })
+  await panel.locator('portolan-form-question input').waitFor()
+  assert.deepEqual(await wide(), [], 'a question')
+  assert.deepEqual(faults, [])
+  await page.close()
+})

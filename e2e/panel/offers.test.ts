@@ -168,6 +168,21 @@ test('resources are searched, read, copied and watched', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('a picture that is read again is the new one', async (t) => {
+  const before = contents['demo://picture']!
+  t.after(() => (contents['demo://picture'] = before))
+  const p = await openPanel(browser, site, { query: { view: 'resources' }, servers: servers() })
+  await p.panel.locator('.about').filter({ hasText: 'picture' }).click()
+  await dialog(p).getByText('1 × 1').waitFor()
+  contents['demo://picture'] = {
+    mimeType: 'image/png',
+    blob: 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR42mNoaAAAAYMBAYuRVfIAAAAASUVORK5CYII=',
+  }
+  await dialog(p).getByRole('button', { name: 'Read again' }).click()
+  await dialog(p).getByText('2 × 1').waitFor()
+  await p.page.close()
+})
+
 test('a template is filled in with suggestions, by keyboard', async (t) => {
   const p = await openPanel(browser, site, { servers: servers(), query: { view: 'resources' } })
   t.after(() => p.page.close())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { faultServer, result, type FaultServer } from '../web/faultserver.ts'
+import { faultServer, json, result, type FaultServer } from '../web/faultserver.ts'
 import { launchChromium, listen, root, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { readFile } from 'node:fs/promises'
@@ -91,6 +91,84 @@ test('a person gives a tool other words, hides a parameter, and takes both back'
   await p.panel.getByRole('button', { name: 'Use the server’s words' }).click()
   await p.panel.getByRole('button', { name: 'Use the server’s words' }).waitFor({ state: 'detached' })
   assert.deepEqual(await seen(), { name: 's__book', description: '[s] book', hidden: false })
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a tool with a name that every object has keeps its own words', async (t) => {
+  const tools = ['constructor', 'other'].map((name) => ({ name, inputSchema: { type: 'object' } }))
+  const odd = await faultServer({ on: { 'tools/list': (a) => result(a, { tools }) } })
+  t.after(() => odd.close())
+  const overrides = { other: { description: 'Mine.' } }
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: odd.url, overrides } } })
+  await p.panel.locator('.about').filter({ hasText: 'constructor' }).click()
+  await p.panel.getByRole('tab', { name: 'Wording' }).click()
+  assert.equal(await p.panel.getByLabel('Name', { exact: true }).inputValue(), '')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a tool whose server is paused stays, with its fault and what was typed', async (t) => {
+  let isGone = false
+  const inputSchema = { type: 'object', properties: { port: { type: 'string' } } }
+  const quay = await faultServer({
+    on: {
+      'tools/list': (a) => result(a, { tools: [{ name: 'book', inputSchema }] }),
+      '*': (a) => {
+        if (isGone) a.res.destroy()
+        else if (a.method === 'server/discover') a.res.writeHead(400).end()
+        else if (a.message.id === undefined) a.res.writeHead(202).end()
+        else {
+          result(a, {
+            protocolVersion: '2025-11-25',
+            capabilities: { tools: {} },
+            serverInfo: { name: 'quay', version: '1' },
+          })
+        }
+      },
+    },
+  })
+  t.after(() => quay.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: quay.url } } })
+  await trying(p, 'book')
+  await p.panel.getByLabel('port').fill('Palma')
+  isGone = true
+  const call = p.panel.getByRole('button', { name: 'Call tool' })
+  for (const failures of [1, 2, 3]) {
+    await call.click()
+    await p.page.waitForFunction((n) => window.registry.getHealth()['s']!.consecutiveFailures === n, failures)
+    await p.panel.getByRole('alert').getByText('no answer from the server').waitFor()
+  }
+  await p.panel.getByRole('dialog').getByText('Paused', { exact: true }).waitFor()
+  assert.equal(await p.panel.getByLabel('port').inputValue(), 'Palma')
+  assert.ok(await call.isDisabled())
+  await p.panel.getByRole('alert').getByText('no answer from the server').waitFor()
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a result shows large integers with all their digits', async (t) => {
+  const exact = '{"id":9007199254740993}'
+  const bank = await faultServer({
+    on: {
+      'tools/call': (a) =>
+        json(
+          a,
+          `{"jsonrpc":"2.0","id":${a.message.id},"result":{"content":[{"type":"text","text":${
+            JSON.stringify(exact)
+          }}],"structuredContent":${exact}}}`,
+        ),
+    },
+  })
+  t.after(() => bank.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: bank.url } } })
+  await trying(p, 't')
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.locator('.result portolan-json', { hasText: /^\s*id: "9007199254740993"\s*$/ }).waitFor()
+  await p.page.keyboard.press('Escape')
+  await p.panel.getByRole('tab', { name: 'Activity' }).click()
+  await p.panel.getByRole('button', { name: 's__t' }).first().click()
+  await p.panel.locator('portolan-json', { hasText: /^\s*id: "9007199254740993"\s*$/ }).waitFor()
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

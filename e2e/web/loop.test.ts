@@ -263,3 +263,9 @@ test('in Chromium the same loop runs', async () => {
   ])
   assert.deepEqual(page.faults, [])
 })
+
+test('a loop that is over before it begins asks no model', async () => {
+  const { asked, last } = await play([() => Promise.reject(new Error('it was asked'))], { signal: AbortSignal.abort() })
+  assert.equal(last.type, 'stopped')
+  assert.equal(asked.length, 0)
+})

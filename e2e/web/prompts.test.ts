@@ -385,3 +385,13 @@ test('a list that has changed is asked for again', async (t) => {
   await p.options.getByText('late0').waitFor()
   assert.equal(asked.filter((m) => m === 'prompts/list').length, 2)
 })
+
+test('a form ends with the registry whose prompt it is for', async (t) => {
+  const p = await chat(t, { url: quay.url })
+  await p.field.pressSequentially('/route')
+  await p.options.first().click()
+  await p.dialog.waitFor()
+  await p.page.evaluate(() => (window.menu.registry = undefined))
+  await p.dialog.waitFor({ state: 'detached' })
+  assert.deepEqual(p.faults, [])
+})

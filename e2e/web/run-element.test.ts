@@ -131,6 +131,18 @@ test('O2, O13: stages are live, with the per cent that the server says, and can 
   await element.getByRole('button', { name: 'Search' }).waitFor()
 })
 
+test('a run can be cancelled after its field was emptied', async (t) => {
+  const { element, field } = await open(t, [plan(), summary])
+  law.faults.slow = true
+  await field.fill('x')
+  await element.getByRole('button', { name: 'Search' }).click()
+  await law.waits()
+  await field.fill('')
+  await element.getByRole('button', { name: 'Cancel' }).click()
+  await element.getByText('Cancelled.').waitFor()
+  assert.ok(await element.getByRole('button', { name: 'Search' }).isDisabled())
+})
+
 test('O13: no picker of sources; Advanced is closed and has the time and the most results', async (t) => {
   const { page, element, field, part } = await open(t, [plan(), summary])
   assert.equal(await element.locator('select, input[type=checkbox], input[type=radio]').count(), 0)

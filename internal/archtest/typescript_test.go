@@ -61,6 +61,11 @@ var scriptRules = []scriptRule{
 		reason: "saves calls as a cassette, and shows all digits of numbers",
 	},
 	{
+		room:   "web/panel/tool",
+		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/json.ts"},
+		reason: "shows all digits of numbers",
+	},
+	{
 		room: "web/panel/tools",
 		may: []string{
 			published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts", "wasm/js/shared/search.ts",

@@ -104,6 +104,7 @@ class Running {
   async #answer(): Promise<boolean> {
     const { view, model, format = 'openai', tokens = Infinity } = this.#options
     if (this.#tokens >= tokens) throw new Stop('tokens')
+    this.#signal.throwIfAborted()
     const tools = view.getTools({ format }) // each time, because servers come and go
     const asked = this.#messages.slice()
     const said = await this.#race(model(asked, { tools, signal: this.#signal }))
@@ -184,14 +185,14 @@ class Running {
   /** Waits no longer than the signal allows: a model or a tool may not obey it. */
   async #race<T>(work: T | Promise<T>): Promise<T> {
     const signal = this.#signal
-    signal.throwIfAborted()
     let stop = () => {}
     const aborted = new Promise<never>((_, reject) => {
       stop = () => reject(signal.reason)
       signal.addEventListener('abort', stop)
+      if (signal.aborted) stop()
     })
     try {
-      return await Promise.race([work, aborted])
+      return await Promise.race([aborted, work])
     } finally {
       signal.removeEventListener('abort', stop)
     }

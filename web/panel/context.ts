@@ -41,6 +41,8 @@ export interface PanelContext extends RegistryContext {
   setBudget(tokens: number): void
   /** Shows the tools of one server. */
   showTools(server: string): void
+  /** Servers whose removal can still be undone. */
+  readonly removing: ReadonlySet<string>
   /** Removes a server. While its notice is shown, the person can undo that. */
   removeServer(server: string): void
   /** Carries out a removal that waits, so that its name is free. */

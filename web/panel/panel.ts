@@ -95,7 +95,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   readonly signIns = new SignIns(() => this.requestUpdate())
   private readonly questions = new Questions(this)
   private readonly toolLists = new ToolLists()
-  private readonly removing = new Set<string>()
+  readonly removing = new Set<string>()
   private readonly ids = { search: freshId(), order: freshId() }
   private ends: AbortController | undefined
   private clock: ReturnType<typeof setInterval> | undefined

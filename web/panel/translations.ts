@@ -139,6 +139,7 @@ export const en = {
   name_hash:
     'Tools get a hash in their names. To avoid it, use letters, digits, “-” and single “_”, with a letter first.',
   name_taken: 'Name is taken',
+  saved_but_name: 'All but the name is saved',
   clash_rename: 'Add under another name',
   clash_overwrite: 'Overwrite',
   clash_skip: 'Skip',

@@ -98,10 +98,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.close()
+    this.end()
     this.lives?.abort()
-    this.picked = undefined
-    this.using?.abort()
     this.unbind()
     this.unsubscribe?.()
     this.unsubscribe = undefined
@@ -115,7 +113,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     if (changed.has('registry')) {
       this.prompts = undefined
       this.asked = undefined
-      this.close()
+      this.end()
       this.follow()
     }
     if (changed.has('slash')) this.at = 0
@@ -262,6 +260,13 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.slash = undefined
     this.open?.abort()
     this.open = undefined
+  }
+
+  /** Ends the menu, and what was picked from it. */
+  private end(): void {
+    this.close()
+    this.picked = undefined
+    this.using?.abort()
   }
 
   private press(e: KeyboardEvent): void {

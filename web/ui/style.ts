@@ -30,6 +30,7 @@ export const styles = css`
 *, ::before, ::after { box-sizing: border-box; }
 .panel { background: var(--_ground); border-radius: var(--_radius); padding: 1rem; display: grid; gap: 1rem;
   min-inline-size: 0; }
+dialog, .add { overflow-wrap: anywhere; } :is(dialog, .add) button { overflow-wrap: normal; }
 h2, h3, p, ul, pre { margin: 0; }
 ul { list-style: none; padding: 0; }
 h2 { font-size: 1.15rem; } [role=heading] { font-weight: 700; } h3, [role=heading] { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
@@ -130,7 +131,7 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
 .held-tool { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; display: grid; gap: .5rem;
   grid-template-columns: minmax(0, 1fr); }
 .part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
-.diff { white-space: pre-wrap; overflow-wrap: anywhere; max-block-size: 18rem; overflow: auto;
+.diff { white-space: pre-wrap; max-block-size: 18rem; overflow: auto;
   background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; }
 del { color: var(--_dim); }
 ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-underline-offset: .2em;
@@ -195,7 +196,6 @@ dialog.wide { inline-size: min(52rem, 100vw - 1.5rem); }
 dialog::backdrop { background: #0a151a99; }
 dialog > header { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .8rem 1rem;
   border-block-end: 1px solid var(--_line); position: sticky; inset-block-start: 0; background: inherit; z-index: 1; }
-dialog h2 { overflow-wrap: anywhere; }
 dialog > form, dialog > .content { padding: 1rem; display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
 dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_paper); margin: 0 -1rem -1rem;
   padding: .7rem 1rem; border-block-start: 1px solid var(--_line); }
@@ -216,7 +216,7 @@ portolan-combo { display: block; }
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
-[role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; overflow-wrap: anywhere; }
+[role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; }
 [role=option]:is(:hover, [aria-selected=true]) { background: color-mix(in oklab, var(--_accent) 18%, transparent); }
 portolan-try > form, portolan-wording > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
@@ -250,7 +250,7 @@ canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--_lin
 a { color: var(--_accent); } .back { justify-self: start; }
 .listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
   border-block-start: 1px solid var(--_line); padding-block-start: .7rem; }
-.listing > div { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.listing > div { flex: 1 1 12rem; min-inline-size: 0; }
 .flags { background: var(--_wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem;
   justify-items: start; }
 .flags li { padding-block: .1rem; overflow-wrap: anywhere; }

@@ -48,3 +48,25 @@ test('the digits of large integers are kept in arguments, unless something was r
   await call('{"id": 9007199254740993, "key": "canary-1234"}')
   assert.deepEqual(seen, [exact, '{"id":"9007199254740993","key":"[redacted]"}'])
 })
+
+test('the digits of large integers are kept in answers, where a text of the result has them', async () => {
+  const seen: (string | undefined)[] = []
+  const listener = (a: Activity) => void (a.phase === 'end' && seen.push(a.answer))
+  const activities = new Activities(new Map([[listener, { contents: true }]]), () => [])
+  const call = (text: string, content: ToolResult['content'], structuredContent: unknown) =>
+    activities.call(
+      's',
+      's__t',
+      {},
+      {},
+      () =>
+        Promise.resolve({ content, structuredContent, isError: false, text, durationMs: 0 } as unknown as ToolResult),
+    )
+  const exact = '{"id":9007199254740993}'
+  await call(exact, [], JSON.parse(exact))
+  await call(`Found:\n${exact}`, [{ type: 'text', text: 'Found:' }, { type: 'text', text: exact }], JSON.parse(exact))
+  await call('{"id":9007199254740995}', [], JSON.parse(exact))
+  assert.ok(seen[0]!.includes(`"structuredContent":${exact}`), seen[0])
+  assert.ok(seen[1]!.includes(`"structuredContent":${exact}`), seen[1])
+  assert.ok(seen[2]!.includes('"structuredContent":{"id":9007199254740992}'), seen[2])
+})

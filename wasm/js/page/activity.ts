@@ -1,5 +1,5 @@
 import type { ExchangeEvent } from '../shared/protocol.ts'
-import { isObject, legible, mayLoseDigits } from '../shared/json.ts'
+import { exactText, isObject, legible, mayLoseDigits } from '../shared/json.ts'
 import { endpointOf, originOf } from '../shared/origin.ts'
 import { Redaction } from '../shared/redaction.ts'
 import type {
@@ -92,7 +92,7 @@ export class Activities {
           const { content, structuredContent, isError, text } = result
           if (text.length <= longestContent) return { content, structuredContent, isError }
           return { content: [{ type: 'text', text: text.slice(0, longestContent) }], isError }
-        }),
+        }, exactAnswer(result)),
       })
       return result
     } catch (e) {
@@ -202,6 +202,13 @@ export class Activities {
 }
 
 const message = (text: string | undefined) => (text ? { message: text.slice(0, longestMessage) } : {})
+
+/** The JSON text of an answer whose structured content lost digits, if one of its texts has them. */
+function exactAnswer({ content, structuredContent, isError, text }: ToolResult): string | undefined {
+  if (structuredContent === undefined || text.length > longestContent) return undefined
+  const exact = exactText(structuredContent, [text, ...content.map((block) => block['text'])])
+  return exact && `{"content":${JSON.stringify(content)},"structuredContent":${exact},"isError":${isError}}`
+}
 
 /** The arguments of a call as a value. What is no JSON is shown as it is. */
 function readable(args: unknown): unknown {

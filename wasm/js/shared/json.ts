@@ -58,6 +58,18 @@ export const legible = (text: string): unknown =>
       : text,
   )
 
+/** The text among others that says a value with all its digits. Undefined if there is none, or none is needed. */
+export function exactText(value: unknown, texts: readonly unknown[]): string | undefined {
+  const rounded = JSON.stringify(value)
+  return texts.filter((t) => typeof t === 'string' && mayLoseDigits(t)).find((t) => {
+    try {
+      return JSON.stringify(JSON.parse(t as string)) === rounded
+    } catch {
+      return false
+    }
+  }) as string | undefined
+}
+
 /**
  * The text of the member `key` of the object in `text`, which has to be valid JSON. Undefined if there is none. The
  * last of several counts, as for JSON.parse.

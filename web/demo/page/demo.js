@@ -3,6 +3,10 @@ import { createRegistry } from './portolan/index.js'
 import './portolan/apps.js'
 import './portolan/panel.js'
 
+// The policy of this page wants trusted addresses of workers. It trusts the files beside this one.
+globalThis.trustedTypes?.createPolicy('default', {
+  createScriptURL: (url) => new URL(url).href.startsWith(new URL('./', import.meta.url).href) ? url : null,
+})
 const runtime = document.getElementById('runtime')
 const began = performance.now()
 const params = new URLSearchParams(location.search)

@@ -82,11 +82,14 @@ class AddBox extends PanelPart {
     this.querySelector<HTMLButtonElement>('portolan-preview footer button')?.click()
   }
 
-  private readonly drop = async (e: DragEvent): Promise<void> => {
+  private readonly drop = (e: DragEvent): void => {
     const file = e.dataTransfer?.files[0]
     if (!file) return
     e.preventDefault()
-    if (file.size <= 1 << 20) this.text = await file.text()
+    void this.panel.run(async () => {
+      if (file.size > 1 << 20) this.panel.tell(this.t('problem_too_large'))
+      else this.text = await file.text()
+    })
   }
 }
 

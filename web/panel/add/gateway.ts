@@ -7,7 +7,7 @@ import { copy } from '../../ui/save.ts'
 import { line } from '../../ui/text.ts'
 import { PanelPart } from '../context.ts'
 import { commandOf, GatewayFault, pairWithGateway, type GatewayServer } from './gateway-link.ts'
-import { carryOut, plansOf } from './plan.ts'
+import { carryOut, plansOf, type Plan } from './plan.ts'
 
 const defaultAddress = '127.0.0.1:55157'
 
@@ -153,7 +153,9 @@ class Gateway extends PanelPart {
       keep: true,
       clash: plan.clash === 'skip' ? 'overwrite' as const : plan.clash,
     }))
-    const names = await carryOut(this.panel.registry, plans)
+    const done = new Map<Plan, string>()
+    await carryOut(this.panel.registry, plans, done)
+    const names = [...done.values()]
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
   }
 }

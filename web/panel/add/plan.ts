@@ -44,25 +44,31 @@ export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[
 /** A field that an overwritten server had, and its new configuration has not, takes its default. */
 const bare = Object.fromEntries(configFields.slice(1).map((field) => [field, undefined])) as Partial<ServerConfig>
 
-/** Adds servers and connects to them; the result is their names. A fault ends it, and keeps what was added. */
+/** Names that no server can have, because every object has them. */
+const inherited = Object.getOwnPropertyNames(Object.prototype)
+
+/** Adds servers and connects to them. A fault ends it; `done` has the name of each plan that was carried out. */
 export async function carryOut(
   registry: Registry,
   plans: readonly Plan[],
+  done: Map<Plan, string>,
   options: ScopeOptions = {},
-): Promise<string[]> {
-  const done: string[] = []
-  for (const { entry, name: wished, clash, values, keep } of plans) {
-    const config = fill(entry, values)
-    if (keep !== undefined) config.rememberSecrets = keep
-    if (!config.url.startsWith('builtin:')) config.proxy ??= 'auto'
-    const taken = new Set(Object.keys(registry.getSnapshot().servers))
-    const name = clash === 'overwrite' ? wished : renameFree(wished, taken)
-    if (taken.has(name)) await registry.updateServer(name, { ...bare, ...config })
-    else await registry.addServer(name, config, options)
-    done.push(name)
+): Promise<void> {
+  try {
+    for (const plan of plans) {
+      const { entry, name: wished, clash, values, keep } = plan
+      const config = fill(entry, values)
+      if (keep !== undefined) config.rememberSecrets = keep
+      if (!config.url.startsWith('builtin:')) config.proxy ??= 'auto'
+      const taken = new Set(Object.keys(registry.getSnapshot().servers))
+      const name = clash === 'overwrite' ? wished : renameFree(wished, [...inherited, ...taken])
+      if (taken.has(name)) await registry.updateServer(name, { ...bare, ...config })
+      else await registry.addServer(name, config, options)
+      done.set(plan, name)
+    }
+  } finally {
+    void registry.discover([...done.values()]).catch(() => {}) // health tells
   }
-  void registry.discover(done).catch(() => {}) // health tells
-  return done
 }
 
 export type Conflict = 'new' | 'same' | 'different'

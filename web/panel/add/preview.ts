@@ -198,11 +198,11 @@ class Preview extends PanelPart {
   private async add(plans: Plan[]): Promise<void> {
     if (this.busy) return
     this.busy = true
-    const names = await this.panel.run(() =>
-      carryOut(this.panel.registry, plans, this.ofProject ? { scope: 'project' } : {})
-    )
+    const done = new Map<Plan, string>()
+    await this.panel.run(() => carryOut(this.panel.registry, plans, done, this.ofProject ? { scope: 'project' } : {}))
     this.busy = false
-    if (!names) return
+    const names = [...done.values()]
+    if (names.length < plans.length) return void (this.plans = this.plans.filter((plan) => !done.has(plan)))
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
     this.dispatchEvent(new CustomEvent('added', { detail: names }))
   }

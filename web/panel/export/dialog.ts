@@ -17,8 +17,9 @@ class Export extends PanelDialog {
   }
 
   protected body(): TemplateResult {
+    const { snapshot, removing } = this.panel
     const servers = Object.fromEntries(
-      Object.entries(this.panel.snapshot.servers).map(([name, { config }]) => [name, config]),
+      Object.entries(snapshot.servers).flatMap(([name, { config }]) => removing.has(name) ? [] : [[name, config]]),
     )
     const text = writeConfig(servers, this.dialect)
     return html`<div class="content">

@@ -136,6 +136,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   name_tools: 'ستُسمّى الأدوات {name}__…',
   name_hash: 'تحصل الأدوات على رمز في أسمائها. لتجنب ذلك استخدم حروفًا لاتينية وأرقامًا و“-” و“_” مفردة، بدءًا بحرف.',
   name_taken: 'الاسم مستخدم',
+  saved_but_name: 'حُفظ كل شيء إلا الاسم',
   clash_rename: 'إضافة باسم آخر',
   clash_overwrite: 'استبدال',
   clash_skip: 'تخطٍّ',

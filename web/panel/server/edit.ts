@@ -173,15 +173,17 @@ class Edit extends PanelDialog {
     const { registry } = this.panel
     const { server, copy, health, wanted: name } = this
     const patch = this.patch(new FormData(event.target as HTMLFormElement))
+    let saved = ''
     try {
       if (copy) await registry.addServer(name, withoutUndefined({ ...this.origin, enabled: true, ...patch }))
       else {
         await registry.updateServer(server, patch)
+        saved = this.t('saved_but_name')
         if (name !== server) await registry.renameServer(server, name)
       }
     } catch (e) {
       const { message, hint } = e as Error & { hint?: string }
-      this.fault = clean([message, hint].filter(Boolean).join('. '), 500)
+      this.fault = clean([saved, message, hint].filter(Boolean).join('. '), 500)
       return
     }
     this.close()

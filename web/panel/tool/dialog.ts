@@ -27,12 +27,16 @@ class ToolDialog extends PanelDialog {
   /** The tool that was shown last. An override may have given it another name since. */
   private shown: ToolInfo | undefined
 
+  /** Models get no tool of a paused server. Here it stays, with what was typed for it and what it answered. */
   private get tool(): ToolInfo | undefined {
-    const { tools, withheld } = this.snapshot
+    const { tools, withheld, servers } = this.snapshot
     const find = (isIt: (t: ToolInfo) => boolean) => tools.find(isIt) ?? withheld.find(isIt)
     const { shown } = this
-    return this.shown = find((t) => t.name === this.name) ??
+    const found = find((t) => t.name === this.name) ??
       (shown && find((t) => t.server === shown.server && t.tool === shown.tool))
+    if (found) return this.shown = found
+    const isPaused = shown && servers[shown.server]?.toolTotal && !find((t) => t.server === shown.server)
+    return isPaused ? shown : undefined
   }
 
   protected heading(): TemplateResult {
@@ -44,7 +48,9 @@ class ToolDialog extends PanelDialog {
     if (!tool) return html`<div class="content"><p>${this.t('tool_gone')}</p></div>`
     const offered = this.snapshot.tools.includes(tool)
     return html`<div class="content">
-      <p class="dim"><bdi>${line(tool.server, 80)}</bdi>${offered ? '' : ` · ${this.t('withheld')}`}</p>
+      <p class="dim"><bdi>${line(tool.server, 80)}</bdi>${
+      offered ? '' : ` · ${this.t(this.isPaused(tool) ? 'standing_paused' : 'withheld')}`
+    }</p>
       ${
       tabStrip(this, {
         label: this.t('tool_views'),
@@ -61,11 +67,17 @@ class ToolDialog extends PanelDialog {
     </div>`
   }
 
+  private isPaused({ server }: ToolInfo): boolean {
+    return !!this.snapshot.servers[server]?.suspended
+  }
+
   private chosen(tool: ToolInfo, offered: boolean): TemplateResult {
     const { panel } = this
     if (this.tab === 'about') return this.about(tool, offered)
     return this.tab === 'try'
-      ? html`<portolan-try .panel=${panel} .tool=${tool} .offered=${offered}></portolan-try>`
+      ? html`<portolan-try .panel=${panel} .tool=${tool} .offered=${offered} .paused=${
+        this.isPaused(tool)
+      }></portolan-try>`
       : html`<portolan-wording .panel=${panel} .tool=${tool}></portolan-wording>`
   }
 

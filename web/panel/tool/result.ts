@@ -1,7 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 import type { WordsContext } from '../context.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
+import { exactText, legible, mayLoseDigits } from '../../../wasm/js/shared/json.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import './json.ts'
@@ -15,6 +17,8 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
   const { words: t } = panel
   // Servers say structured content as text as well, for older clients: one tree is enough.
   const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
+  const exact = structured &&
+    exactText(result.structuredContent, [result.text, ...result.content.map((b) => b['text'])])
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     <p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
       <span class="dim">${panel.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
@@ -30,9 +34,9 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
     ${
     result.structuredContent === undefined
       ? nothing
-      : html`<div class="block"><h3>${
-        t('structured')
-      }</h3><portolan-json .panel=${panel} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`
+      : html`<div class="block"><h3>${t('structured')}</h3><portolan-json .panel=${panel} .value=${
+        exact ? legible(exact) : result.structuredContent
+      } .levels=${2}></portolan-json></div>`
   }
     <button type="button" class="small" @click=${() =>
     download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${
@@ -42,16 +46,14 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
 }
 
 /** A block of content. HTML is shown as text. */
-export function blockView(panel: WordsContext, block: ContentBlock, structured: string | undefined): TemplateResult {
+export function blockView(panel: WordsContext, block: ContentBlock, structured: string | undefined): unknown {
   const { words: t } = panel
   switch (block?.type) {
     case 'text':
       return textView(panel, String(block.text), structured)
     case 'image':
     case 'audio':
-      return html`<portolan-media .panel=${panel} .kind=${block.type} .data=${String(block.data)} .mimeType=${
-        String(block.mimeType)
-      }></portolan-media>`
+      return media(panel, block.type, String(block.data), String(block.mimeType))
     case 'resource': {
       const { uri, mimeType, text, blob } = block.resource ?? {}
       return html`<p><strong>${t('resource')}</strong> <bdi class="mono" dir="ltr">${
@@ -61,9 +63,7 @@ export function blockView(panel: WordsContext, block: ContentBlock, structured: 
         typeof text === 'string'
           ? textView(panel, text)
           : typeof blob === 'string'
-          ? html`<portolan-media .panel=${panel} .kind=${
-            String(mimeType).startsWith('image/') ? 'image' : String(mimeType).startsWith('audio/') ? 'audio' : 'file'
-          } .data=${blob} .mimeType=${String(mimeType)}></portolan-media>`
+          ? media(panel, /^(?:image|audio)(?=\/)/.exec(String(mimeType))?.[0] ?? 'file', blob, String(mimeType))
           : nothing
       }`
     }
@@ -75,6 +75,13 @@ export function blockView(panel: WordsContext, block: ContentBlock, structured: 
       return html`<portolan-json .panel=${panel} .value=${block} .levels=${2}></portolan-json>`
   }
 }
+
+/** A new element for other data: each shows what it had first. */
+const media = (panel: WordsContext, kind: string, data: string, mimeType: string): unknown =>
+  keyed(
+    data,
+    html`<portolan-media .panel=${panel} .kind=${kind} .data=${data} .mimeType=${mimeType}></portolan-media>`,
+  )
 
 function link(uri: string): TemplateResult {
   const shown = html`<bdi class="mono" dir="ltr">${clean(uri, 500)}</bdi>`
@@ -88,7 +95,9 @@ function textView(panel: WordsContext, text: string, structured?: string): Templ
   return html`${
     json === undefined || JSON.stringify(json) === structured
       ? nothing
-      : html`<portolan-json .panel=${panel} .value=${json} .levels=${2}></portolan-json>`
+      : html`<portolan-json .panel=${panel} .value=${
+        mayLoseDigits(text) ? legible(text) : json
+      } .levels=${2}></portolan-json>`
   }
     ${
     json === undefined

@@ -25,9 +25,21 @@ const drafts = new Map<string, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */
 class Try extends PanelPart {
-  static override properties = reactive('tool', 'offered', 'draft', 'checked', 'running', 'progress', 'result', 'fault')
+  static override properties = reactive(
+    'tool',
+    'offered',
+    'paused',
+    'draft',
+    'checked',
+    'running',
+    'progress',
+    'result',
+    'fault',
+  )
   declare tool: ToolInfo
   declare offered: boolean
+  /** Its server is. */
+  declare paused: boolean
   declare private draft: Draft
   /** Problems are shown after the first attempt to send. */
   declare private checked: boolean
@@ -90,7 +102,7 @@ class Try extends PanelPart {
         )
         : html`<p class="dim">${this.t('no_parameters')}</p>`
     }
-      ${this.offered ? nothing : html`<p class="hint warn">${this.t('off_try')}</p>`}
+      ${this.offered ? nothing : html`<p class="hint warn">${this.t(this.paused ? 'standing_paused' : 'off_try')}</p>`}
       <div class="row">
         ${
       this.running

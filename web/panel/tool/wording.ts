@@ -3,6 +3,7 @@ import type { ToolInfo, ToolOverride } from '../../../wasm/js/shared/types.ts'
 import { clean, line } from '../../ui/text.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { PanelPart } from '../context.ts'
+import { get } from '../../config/json.ts'
 
 /** A form for the words of a tool that models see, in place of the server's. */
 class Wording extends PanelPart {
@@ -12,7 +13,8 @@ class Wording extends PanelPart {
   private readonly id_ = freshId()
 
   private get override(): ToolOverride {
-    return this.panel.snapshot.servers[this.tool.server]?.config.overrides?.[this.tool.tool] ?? {}
+    const { server, tool } = this.tool
+    return get(this.panel.snapshot.servers[server]?.config.overrides, tool) as ToolOverride | undefined ?? {}
   }
 
   /** The parameters that are shown. */

@@ -110,7 +110,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
           ${this.limit('most', t('run_most'), 1, 50, this.most, (n) => (this.most = n))}
         </div></details>
         <button class=${isRunning ? '' : 'primary'} type=${isRunning ? 'button' : 'submit'} ?disabled=${
-      !this.start || !this.prompt.trim()
+      !isRunning && (!this.start || !this.prompt.trim())
     }
           @click=${this.stop}>${t(isRunning ? 'cancel' : 'run_start')}</button>
       </div>
