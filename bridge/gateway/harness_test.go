@@ -70,6 +70,25 @@ var testPrograms = map[string]func(){
 			}
 		}
 	},
+	"asker": func() { // speaks 2026-07-28, and asks by a request all the same
+		var call json.RawMessage
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			var m struct {
+				ID     json.RawMessage
+				Method string
+				Error  json.RawMessage
+			}
+			switch _ = json.Unmarshal(in.Bytes(), &m); {
+			case m.Method == "server/discover":
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`+"\n", m.ID)
+			case m.Method == "tools/call":
+				call = m.ID
+				fmt.Println(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
+			case m.Error != nil:
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[],"structuredContent":%s}}`+"\n", call, m.Error)
+			}
+		}
+	},
 	"stubborn": func() { // ignores SIGTERM and the end of its input
 		signal.Ignore(syscall.SIGTERM)
 		serveRaw()

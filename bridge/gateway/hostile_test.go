@@ -405,7 +405,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestEraOfASharedProgram sends a request of 2026-07-28 to a shared program that has an older session.
 // A program that never answers server/discover has shown its era once it answers initialize. Others do not wait for it.
 func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
 	for _, shared := range []bool{false, true} {
@@ -436,6 +435,7 @@ func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
 	}
 }
 
+// TestEraOfASharedProgram sends a request of 2026-07-28 to a shared program that has an older session.
 func TestEraOfASharedProgram(t *testing.T) {
 	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
 	r.begin("raw")

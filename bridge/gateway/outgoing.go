@@ -104,13 +104,16 @@ func (p *program) progress(m *message) {
 }
 
 // ask passes a question of the program on to the client that has a request under way. A ping that the client cannot get
-// now is answered here.
+// now is answered here. From 2026-07-28 on, clients get no requests: there a question is part of a result.
 func (p *program) ask(m *message) {
 	id := questionID(m.id.in(m.text))
 	to := p.caller()
 	switch {
-	case m.method == "ping" && (to == nil || to.alone == nil && !p.isBusy(to)):
+	case m.method == "ping" && (to == nil || to.session == "" || to.alone == nil && !p.isBusy(to)):
 		_ = p.proc.send(success(m.id.in(m.text), []byte("{}")))
+	case to != nil && to.session == "":
+		_ = p.proc.send(failure(m.id.in(m.text), &fault{Code: codeMethodNotFound, Message: "from " + modern + " on, clients " +
+			"answer no requests: a result of the type input_required asks them"}))
 	case to == nil:
 		_ = p.proc.send(failure(m.id.in(m.text), internalFault("it is not clear which client this is for: "+
 			"the program has several, or none that could answer")))

@@ -487,6 +487,19 @@ func TestPagesOfOneOriginUseTheSameIDs(t *testing.T) {
 	}
 }
 
+// From 2026-07-28 on, clients answer no requests. A program that sends one hears that, and does not wait.
+func TestNoRequestsForClientsThatAnswerNone(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		r := serve(t, &Options{Shared: shared}, testServer(t, "asker", "asker"))
+		res := r.modern("asker", "ask")
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || !strings.Contains(string(text), `"code":-32601`) || strings.Contains(string(text), "roots/list") {
+			t.Errorf("shared %v: %d %s %v", shared, res.StatusCode, text, err)
+		}
+	}
+}
+
 // modern calls a tool in 2026-07-28, as the request 1. It returns once the response has begun.
 func (r *running) modern(server, tool string) *http.Response {
 	r.t.Helper()
