@@ -241,7 +241,7 @@ export interface ServerConfig {
    */
   pingMs?: number
   /**
-   * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again. `attempts` is how
+   * A call that got no answer, or 429 or 503, is sent again, unless a `Retry-After` is above 30 s. `attempts` is how
    * often it is sent at most, from 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with
    * `trust: 'trust'`. Default: once.
    */
