@@ -501,7 +501,8 @@ export interface Registry extends AsyncDisposable {
   approveInstructions(server: string, text?: string): Promise<void>
   /**
    * Replaces {@link RegistryOptions.roots} and tells the servers. Rejects with `unsupported` if the registry was
-   * created without roots, because servers do not know that there are any.
+   * created without roots, because servers do not know that there are any. A connected registry rejects with
+   * `forbidden`.
    */
   setRoots(roots: Root[]): Promise<void>
   /**
