@@ -1236,7 +1236,7 @@ export interface ServerHealth {
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
   /** The server has failed too often in a row. The registry connects again at `retryAt`. */
   suspended: boolean
-  /** Offered tools. `toolTotal` counts all listed tools, before `config.tools`. */
+  /** Offered tools. `toolTotal` counts all listed tools, before `config.tools`; with `apps` those for apps too. */
   toolCount: number
   toolTotal: number
   /** Tools that wait for approval. Absent if there are none. */
