@@ -850,7 +850,8 @@ export interface LocalTool {
   annotations?: Record<string, unknown>
   /**
    * Runs the call. A string is the result's text. An object with `content` is a `CallToolResult`. Any other value
-   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`.
+   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`, whose text
+   * begins with `Error: `.
    */
   run(args: Record<string, unknown>, context: LocalContext): unknown
 }
