@@ -148,7 +148,7 @@ var objectNames = []string{
 	"hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
 }
 
-// CheckName says whether name can name a server: 1 to 64 characters, printable, no line breaks,
+// CheckName says whether name can name a server: 1 to 64 characters, no control characters,
 // and no name that every JavaScript object has.
 func CheckName(name string) error {
 	if name == "" {

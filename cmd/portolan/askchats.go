@@ -47,16 +47,16 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		fmt.Fprintln(stderr, printable(firstLine(message)))
 	})
 	if err != nil {
-		return err
+		return unasked(stdout, *asJSON, "NOT_CONNECTED", err)
 	}
 	defer end()
 	offered, err := offeredChats(ctx, session)
 	if err != nil {
-		return err
+		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
 	}
 	services, err := chosenSites(sites, offered)
 	if err != nil {
-		return err
+		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
 	}
 	tool, arguments := chatToolFor(services, *consensus, *compare)
 	arguments["prompt"] = question
@@ -64,9 +64,20 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	params.SetProgressToken("ask")
 	result, err := session.CallTool(ctx, params)
 	if err != nil {
-		return err
+		return unasked(stdout, *asJSON, "NOT_CONNECTED", err)
 	}
 	return printAnswer(result, *asJSON, stdout)
+}
+
+// unasked prints with --json why there is no answer, and returns it.
+func unasked(stdout io.Writer, asJSON bool, code string, err error) error {
+	if !asJSON {
+		return err
+	}
+	if errors.Is(err, errNotPaired) {
+		code = "NOT_PAIRED"
+	}
+	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {Code: code, Message: err.Error()}}), err)
 }
 
 // chosenSites returns the sites that --site names, of those that the browser offers. "all",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -66,6 +67,22 @@ func TestAConsensusWithoutAJudgementFails(t *testing.T) {
 		err := printAnswer(&mcp.CallToolResult{Content: []mcp.Content{text}, StructuredContent: content}, false, &out)
 		if err == nil || err.Error() != "No JSON. (NO_JUDGEMENT)" || out.String() != "12 m\n" {
 			t.Errorf("%v, %q", err, out.String())
+		}
+	}
+}
+
+// TestNoChatIsAsked looks at both outputs while no bridge runs.
+func TestNoChatIsAsked(t *testing.T) {
+	nowhere := []string{"--json", "--listen", "127.0.0.1:1", "--dir", t.TempDir()}
+	for _, command := range [][]string{{"ask", "How deep is the harbour?"}, {"chats", "check", "--yes"}} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append(command, nowhere...), &out, &errs)
+		var said struct {
+			Error struct{ Code, Message string }
+		}
+		if err := json.Unmarshal(out.Bytes(), &said); code != 1 || err != nil || said.Error.Code != "NOT_CONNECTED" ||
+			!strings.Contains(errs.String(), said.Error.Message) || said.Error.Message == "" {
+			t.Errorf("%v: exit code %d, %v, stdout %q, stderr %q", command, code, err, out.String(), errs.String())
 		}
 	}
 }

@@ -51,7 +51,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	session, end, err := attach(ctx, opts.bridge, "portolan chats check", nil)
 	if err != nil {
-		return err
+		return unasked(stdout, opts.json, "NOT_CONNECTED", err)
 	}
 	defer end()
 	c := &checker{session: session, every: promptEvery, debug: opts.debug, log: stderr}
@@ -61,7 +61,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c.readTimes()
 	plan, err := c.plan(ctx, chosen, opts.sites)
 	if err != nil {
-		return err
+		return unasked(stdout, opts.json, "CHAT_DISABLED", err)
 	}
 	if err := agreed(ctx, plan, opts.sure, os.Stdin, stderr); err != nil {
 		return err

@@ -192,6 +192,8 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 	return plan, nil
 }
 
+var errNotPaired = errors.New("no browser is paired: run portolan bridge pair")
+
 // offeredChats returns the sites that the browser offers. A browser that is just connecting gets
 // some seconds.
 func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, error) {
@@ -213,7 +215,7 @@ func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, er
 			return sites, nil
 		}
 		if len(list.Tools) == 1 && list.Tools[0].Name == "portolan_pair" {
-			return nil, errors.New("no browser is paired: run portolan bridge pair")
+			return nil, errNotPaired
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):

@@ -18,7 +18,7 @@
 //	portolan bridge revoke INSTALL-ID
 //	portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
 //	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
-//	portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose]
+//	portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
 //	portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
 //	portolan gateway origins
 //	portolan gateway revoke ORIGIN
@@ -63,7 +63,7 @@ const usage = `usage:
   portolan bridge revoke INSTALL-ID
   portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
   portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
-  portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose]
+  portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
   portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
   portolan gateway origins
   portolan gateway revoke ORIGIN

@@ -329,13 +329,17 @@ async function panelWords(): Promise<{ properties: string[]; parts: string[] }> 
   return { properties: all(/(--portolan-[\w-]+)/g), parts: all(/\bpart=\\?"([\w-]+)/g) }
 }
 
-test('docs/panel.md names the custom properties and parts that there are', async () => {
+test('docs/panel.md and the types of the panel name the custom properties, parts and views that there are', async () => {
   const text = textOf('docs/panel.md')
   const named = (pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(([, name]) => name!))].sort()
   const { properties, parts } = await panelWords()
   assert.deepEqual(named(/^\| `(--portolan-[\w-]+)`/gm), properties)
-  const list = text.match(/^The parts are ([\s\S]+?)\.$/m)?.[1] ?? ''
-  assert.deepEqual([...list.matchAll(/`([\w-]+)`/g)].map(([, name]) => name).sort(), parts)
+  const types = textOf('web/panel/types.ts')
+  for (const list of [/^The parts are ([\s\S]+?)\.$/m.exec(text), /CSS parts ([\s\S]+?)\.$/m.exec(types)])
+    assert.deepEqual([...list![1]!.matchAll(/`([\w-]+)`/g)].map(([, name]) => name).sort(), parts)
+  const row = /^\| `view` .*$/m.exec(text)![0]
+  for (const [, view] of /^export type PanelView = (.*)$/m.exec(types)![1]!.matchAll(/'(\w+)'/g))
+    assert.ok(row.includes(`\`${view}\``), `${view}: ${row}`)
 })
 
 test('docs/recipes.md names the codes that errors have', () => {

@@ -41,6 +41,7 @@ test('bad options teach', async () => {
   for (
     const [options, code, text] of [
       [{ colour: 'red' }, 'invalid_option', /unknown option "colour".*Known are/],
+      [{ constructor: 1 }, 'invalid_option', /unknown option "constructor"/],
       [{ mcpServers: {} }, 'invalid_option', /unknown option "mcpServers".*readConfig/],
       [{ signIn: { redirect: '/back' } }, 'invalid_option', /unknown option "redirect" of signIn/],
       [{ servers: { a: 'https://a.example/mcp' } }, 'invalid_config', /Write \{ url: "https:\/\/a.example\/mcp" \}/],

@@ -265,7 +265,7 @@ test('functions of the page are tools: checked, approved, observed, cut and canc
   await assert.rejects(r.call('page__echo', {}), code('invalid_arguments'))
 
   const failed = await r.call('page__fail', {})
-  assert.deepEqual([failed.isError, failed.text], [true, 'no wind'])
+  assert.deepEqual([failed.isError, failed.text], [true, 'Error: no wind'])
   assert.deepEqual((await r.call('page__data', {})).structuredContent, { knots: 12 })
   assert.equal((await r.call('page__whole', {})).content[0]!.type, 'image')
   const long = await r.call('page__long', {})
@@ -303,10 +303,12 @@ test('whatever a function of the page throws is a result with isError', async ()
     assert.equal(isError, true)
     return text
   }
-  assert.equal(await said(Object.create(null)), 'the error has no text')
-  assert.equal(await said(Object.assign(new Error(), { message: { code: 7 } })), '[object Object]')
-  assert.equal(await said(undefined), 'undefined')
-  assert.equal(await said(Symbol('wind')), 'Symbol(wind)')
+  assert.equal(await said(Object.create(null)), 'Error: the error has no text')
+  assert.equal(await said(Object.assign(new Error(), { message: { code: 7 } })), 'Error: [object Object]')
+  assert.equal(await said(undefined), 'Error: undefined')
+  assert.equal(await said(new Error('Error: adrift')), 'Error: adrift')
+  assert.equal(await r.dispatch('page__fail', {}), 'Error: adrift')
+  assert.equal(await said(Symbol('wind')), 'Error: Symbol(wind)')
   await r.close()
 })
 

@@ -31,7 +31,8 @@ type Config struct {
 	// OnRefusal, if not nil, gets each refusal that is noted, for a security log. It may be
 	// called from several goroutines at once.
 	OnRefusal func(Outcome)
-	// Ports are the ports of targets. None means 443 and 8443, and with HTTP 80. 0 means any.
+	// Ports are the ports of targets. None means 443 and 8443, with HTTP also 80, and with
+	// Private any. 0 means any.
 	Ports []int
 	// HTTP allows http targets, and Private allows private and loopback addresses. Both
 	// are for local development.

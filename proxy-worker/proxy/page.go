@@ -22,11 +22,7 @@ func (p *Policy) page(origin string) *Decision {
 	flag("open", p.configured())
 	texts("origins", p.cfg.Origins)
 	texts("hosts", p.cfg.Hosts)
-	ports := make([]string, len(p.cfg.Ports))
-	for i, n := range p.cfg.Ports {
-		ports[i] = strconv.Itoa(n)
-	}
-	texts("ports", ports)
+	texts("ports", p.ports())
 	flag("keys", len(p.keys) > 0)
 	flag("tickets", len(p.tickets) > 0)
 	flag("sealed", len(p.seals) > 0)
@@ -37,4 +33,21 @@ func (p *Policy) page(origin string) *Decision {
 	number("maxStreams", int64(p.cfg.MaxStreams))
 	number("firstByteSeconds", int64(p.cfg.FirstByte/time.Second))
 	return answer(origin, "{"+strings.Join(members, ",")+"}")
+}
+
+// ports returns the ports that are allowed, or "*" if all are.
+func (p *Policy) ports() (allowed []string) {
+	if p.portAllowed(0) {
+		return []string{"*"}
+	}
+	some := p.cfg.Ports
+	if len(some) == 0 {
+		some = []int{443, 8443, 80}
+	}
+	for _, n := range some {
+		if p.portAllowed(n) {
+			allowed = append(allowed, strconv.Itoa(n))
+		}
+	}
+	return allowed
 }

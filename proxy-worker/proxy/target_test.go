@@ -152,6 +152,24 @@ func TestPortsOfTheEnvironment(t *testing.T) {
 	}
 }
 
+// TestPagePorts compares the page with what the policy allows.
+func TestPagePorts(t *testing.T) {
+	for _, row := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{}, `"ports":["443","8443"]`},
+		{Config{HTTP: true}, `"ports":["443","8443","80"]`},
+		{Config{Private: true}, `"ports":["*"]`},
+		{Config{Ports: []int{0}}, `"ports":["*"]`},
+		{Config{Private: true, Ports: []int{9443}}, `"ports":["9443"]`},
+	} {
+		if body := string(policy(t, row.cfg).page("").Body); !strings.Contains(body, row.want) {
+			t.Errorf("%+v: %s, want %s", row.cfg, body, row.want)
+		}
+	}
+}
+
 func FuzzTarget(f *testing.F) {
 	for _, row := range readAttacks(f).URLs {
 		f.Add(row.URL)

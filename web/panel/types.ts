@@ -21,9 +21,9 @@ import type {
  *
  * Looks: the custom properties `--portolan-ground`, `-paper`, `-ink`, `-accent`,
  * `-on-accent`, `-radius`, `-font`, `-mono`; `color-scheme` on the element chooses
- * light or dark; CSS parts `panel`, `bar`, `add`, `cards`, `card`, `status`,
- * `switch`, `diagnosis`, `tool-group`, `tool`, `budget`, `timeline`, `result`,
- * `dialog`, `notice`, `empty`.
+ * light or dark; CSS parts `panel`, `bar`, `tabs`, `summary`, `add`, `cards`, `card`,
+ * `status`, `switch`, `diagnosis`, `tool-group`, `tool`, `offer-group`, `offer`, `tasks`,
+ * `log`, `budget`, `flags`, `timeline`, `result`, `dialog`, `notice`, `notices`, `empty`.
  */
 export declare class PortolanPanel extends HTMLElement {
   /** The registry that is shown and changed; from createRegistry or connectRegistry. */

@@ -92,7 +92,10 @@ export interface RunQuota {
 export type RunEvent =
   /** A stage begins or goes on. `pct` is there only if the server said it. `message` is the server's. */
   | { type: 'progress'; stage: RunStage; pct?: number; message?: string }
-  /** The prompt has several meanings. The run waits for `reply()`, at most once and 10 minutes. */
+  /**
+   * The prompt has several meanings. The run waits for `reply()`, at most once and 10 minutes. That of `remoteRun()`
+   * has no such bound.
+   */
   | { type: 'clarify'; question: string }
   /** What was found: the first results, and how many there are. Their texts are a server's: do not trust them. */
   | { type: 'results_preview'; items: RunItem[]; total: number }

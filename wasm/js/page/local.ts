@@ -117,7 +117,7 @@ export class LocalSet {
       end.abort() // late progress is dropped
     }
     const durationMs = performance.now() - began
-    return runner.take({ server, tool: name, isError, durationMs, ...answerOf(value) } as Called)
+    return runner.take({ server, tool: name, durationMs, ...answerOf(value, isError) } as Called)
   }
 
   /** Removes all tools and ends their calls. */
@@ -242,26 +242,26 @@ function messageOf(e: unknown): string {
 }
 
 /** What a function has returned, as the value of an answer. */
-function answerOf(value: unknown): Pick<Called, 'isError'> | object {
+function answerOf(value: unknown, isError: boolean): Pick<Called, 'isError'> | object {
+  // The text of a result depends on its own isError.
+  const answer = (content: unknown, isError: boolean, more?: object | false) => (
+    { isError, value: { content, isError, ...more } }
+  )
   if (isObject(value) && Array.isArray(value['content'])) {
     const { content, structuredContent, isError, _meta } = value
-    return {
-      ...(isError === true && { isError }),
-      value: {
-        content: content.filter(isObject),
-        ...(structuredContent !== undefined && { structuredContent }),
-        ...(_meta !== undefined && { _meta }),
-      },
-    }
+    return answer(content.filter(isObject), isError === true, {
+      ...(structuredContent !== undefined && { structuredContent }),
+      ...(_meta !== undefined && { _meta }),
+    })
   }
-  if (typeof value === 'string' || value === undefined) return { value: { content: textOf(value ?? '') } }
+  if (typeof value === 'string' || value === undefined) return answer(textOf(value ?? ''), isError)
   let text
   try {
     text = JSON.stringify(value) ?? String(value)
   } catch (e) {
-    return { isError: true, value: { content: textOf(`the result is not JSON: ${messageOf(e)}`) } }
+    return answer(textOf(`the result is not JSON: ${messageOf(e)}`), true)
   }
-  return { value: { content: textOf(text), ...(isObject(value) && { structuredContent: JSON.parse(text) }) } }
+  return answer(textOf(text), isError, isObject(value) && { structuredContent: JSON.parse(text) })
 }
 
 const textOf = (text: string) => [{ type: 'text', text }]

@@ -27,7 +27,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   ],
   mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
-  servers: [isObject, 'an object of server configurations by name'],
+  servers: [isObject, 'an object of configurations by name'],
   proxy: [
     (v) => typeof v === 'string' && /^https?:.*{href}/is.test(v) && URL.canParse(v.replace('{href}', 'x')),
     'an http(s) URL such as https://proxy.example/?url={href}',
@@ -64,7 +64,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   onApprove: aFunction,
   approveAll: boolean,
   scan: boolean,
-  cassette: [(v) => isObject(v) && has(v, 'open'), "what record() or replay() of 'portolan/cassette' returns"],
+  cassette: [(v) => isObject(v) && has(v, 'open'), "from record() or replay() of 'portolan/cassette'"],
   onProgress: aFunction,
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
 }
@@ -74,7 +74,7 @@ export function checkOptions(options: RegistryOptions): void {
   if (!isObject(options as unknown)) throw bad('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
-    if (!check) {
+    if (!check?.[0]) { // also of a name that every object has
       const hint = key === 'mcpServers' ? 'readConfig of portolan/config makes servers of it. ' : ''
       throw bad(`unknown option "${key}"`, hint + knownNames(key, Object.keys(checks)))
     }

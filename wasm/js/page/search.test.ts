@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Finder } from './finder.ts'
 import { SearchIndex } from '../shared/search.ts'
 import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { ToolDefinition } from '../shared/types.ts'
@@ -233,4 +234,27 @@ test('words and stems', () => {
     })
   ) for (const other of others) assert.equal(stem(other), stem(word), other)
   for (const word of ['status', 'access', 'this', 'news', 'red', 'ring']) assert.ok(stem(word).length >= 3, word)
+})
+
+test('a search needs nothing that Node 20 lacks', async () => {
+  const newer = Object.getOwnPropertyDescriptor(Map, 'groupBy')!
+  Reflect.deleteProperty(Map, 'groupBy')
+  try {
+    const tool = (server: string, tool: string) => ({
+      name: `${server}__${tool}`,
+      server,
+      tool,
+      definition: { name: tool, inputSchema: {} },
+    })
+    const finder = new Finder(
+      {
+        tools: [tool('a', 'add'), tool('b', 'add'), tool('a', 'subtract')],
+        isRemote: true,
+        makeIndex: () => Promise.resolve(new SearchIndex()),
+      } as never,
+    )
+    assert.deepEqual((await finder.search('add')).map((hit) => hit.name), ['a__add', 'b__add'])
+  } finally {
+    Object.defineProperty(Map, 'groupBy', newer)
+  }
 })

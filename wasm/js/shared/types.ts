@@ -241,7 +241,7 @@ export interface ServerConfig {
    */
   pingMs?: number
   /**
-   * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again. `attempts` is how
+   * A call that got no answer, or 429 or 503, is sent again, unless a `Retry-After` is above 30 s. `attempts` is how
    * often it is sent at most, from 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with
    * `trust: 'trust'`. Default: once.
    */
@@ -502,7 +502,8 @@ export interface Registry extends AsyncDisposable {
   approveInstructions(server: string, text?: string): Promise<void>
   /**
    * Replaces {@link RegistryOptions.roots} and tells the servers. Rejects with `unsupported` if the registry was
-   * created without roots, because servers do not know that there are any.
+   * created without roots, because servers do not know that there are any. A connected registry rejects with
+   * `forbidden`.
    */
   setRoots(roots: Root[]): Promise<void>
   /**
@@ -852,7 +853,8 @@ export interface LocalTool {
   annotations?: Record<string, unknown>
   /**
    * Runs the call. A string is the result's text. An object with `content` is a `CallToolResult`. Any other value
-   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`.
+   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`, whose text
+   * begins with `Error: `.
    */
   run(args: Record<string, unknown>, context: LocalContext): unknown
 }
@@ -1238,7 +1240,7 @@ export interface ServerHealth {
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
   /** The server has failed too often in a row. The registry connects again at `retryAt`. */
   suspended: boolean
-  /** Offered tools. `toolTotal` counts all listed tools, before `config.tools`. */
+  /** Offered tools. `toolTotal` counts all listed tools, before `config.tools`; with `apps` those for apps too. */
   toolCount: number
   toolTotal: number
   /** Tools that wait for approval. Absent if there are none. */
