@@ -107,7 +107,12 @@ export class Finder {
       this.#parts = 0
       this.#isLost = false
     }
-    const now = Map.groupBy(this.#tools, (tool) => tool.server)
+    const now = new Map<string, ToolInfo[]>()
+    for (const tool of this.#tools) {
+      const list = now.get(tool.server)
+      if (list) list.push(tool)
+      else now.set(tool.server, [tool])
+    }
     for (const server of new Set([...this.#indexed.keys(), ...now.keys()])) {
       const list = now.get(server) ?? [], had = this.#indexed.get(server) ?? []
       if (list.length === had.length && list.every((t, i) => t === had[i])) continue
