@@ -96,6 +96,24 @@ test('annotations count for trusted servers only', async () => {
   await r.close()
 })
 
+test('wrong options of a call are refused before a view counts it or asks', async () => {
+  let asked = 0
+  const approve = () => {
+    asked++
+    return true
+  }
+  const view = registry.view({ include: ['ship__*'], approve, limits: { calls: 1 } })
+  for (
+    const options of [null, 5, { sginal: 1 }, { signal: {} }, { signal: 'now' }, { timeoutMs: '5' }, { attempts: 0 }]
+  )
+    await assert.rejects(view.call('ship__ask', {}, options as never), code('invalid_option'))
+  assert.throws(() => view.subscribe(undefined as never), code('invalid_option'))
+  view.update(undefined as never)
+  assert.deepEqual([asked, view.usage.calls], [0, 0])
+  assert.equal((await view.call('ship__ask', {}, { signal: null } as never)).text, 'ask done')
+  assert.deepEqual([asked, view.usage.calls], [1, 1])
+})
+
 test('a view follows its registry and its own changes, and nested views are narrower', async () => {
   const r = await open()
   const view = r.view({ servers: ['ship', 'demo'] })

@@ -3,7 +3,7 @@ import { legible } from '../shared/json.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { argumentText } from './checkrequest.ts'
+import { argumentText, checkCall, checkFunction } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
@@ -54,15 +54,14 @@ export class View extends ModelTools implements types.View {
     this.update(options)
   }
 
-  update(options: Partial<types.ViewOptions>): void {
+  update(options: Partial<types.ViewOptions> = {}): void {
     checkFields('view', options, 'servers include exclude annotations budgetTokens approve limits extra')
     const { annotations, budgetTokens, limits } = options
     checkFields('annotations', annotations, Object.keys(absent).join(' '))
     checkFields('limits', limits, 'calls seconds')
     checkCount('budgetTokens', budgetTokens)
     for (const [name, value] of Object.entries(limits ?? {})) checkCount(`limits.${name}`, value)
-    if (options.approve !== undefined && typeof options.approve !== 'function')
-      throw new RegistryError('invalid_option', 'approve is not a function')
+    if (options.approve !== undefined) checkFunction('approve', options.approve)
     const merged = { ...this.#options, ...options }
     const passes = filterFor(merged)
     if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
@@ -129,6 +128,7 @@ export class View extends ModelTools implements types.View {
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
     this.#checkOpen()
+    checkCall(options)
     if (options.app !== undefined)
       throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
     let tool = this.named(name)
@@ -148,7 +148,7 @@ export class View extends ModelTools implements types.View {
     if (left <= 0) throw overBudget(`all ${seconds} seconds`)
     this.#calls++
     const time = left < 2 ** 31 ? AbortSignal.timeout(Math.ceil(left)) : undefined
-    const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
+    const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => !!s))
     try {
       await this.#approve(tool, text, signal)
       if (!this.#extra?.infos.includes(tool)) return await this.#parent.call(name, args, { ...options, signal })
@@ -251,6 +251,7 @@ export class View extends ModelTools implements types.View {
   }
 
   subscribe(listener: () => void): () => void {
+    checkFunction('listener', listener)
     let known = this.tools
     const own = () => {
       const now = this.tools
