@@ -614,6 +614,19 @@ test('the same registry at the other end of a port', () =>
     port1.close()
   }))
 
+test('a registry that is served no more refuses the requests of the other end, and ends those that run', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await r.discover()
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    const running = far.call('demo__count', { to: 100, delayMs: 20 }, { onProgress: () => stop() })
+    await assert.rejects(running, fails('closed', /not served/))
+    await assert.rejects(far.discover(), fails('closed', /not served/))
+    await far.close()
+    port1.close()
+  }))
+
 test('what is no channel is refused, a port that was not wrapped too', async () => {
   const { port1 } = new MessageChannel()
   for (const channel of [port1, null, undefined, {}, 'x', 7])
