@@ -86,7 +86,7 @@ var scriptRules = []scriptRule{
 		reason: "gives tools to libraries of model providers; its files import nothing of the package at run time",
 	},
 	{
-		room: "web/run", may: []string{"web/loop", published, entry, "wasm/js/shared/object.ts"},
+		room: "web/run", may: []string{"web/loop", published, entry, "wasm/js/shared/fields.ts", "wasm/js/shared/object.ts"},
 		reason: "uses the package as an app does, also where there is no page",
 	},
 	{

@@ -217,7 +217,9 @@ await Promise.all([
   bundle('web/loop/index.ts', 'loop.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
-  bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),
+  bundle('web/run/index.ts', 'run.js', {
+    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
+  }),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
   ...adapters.flatMap((name) => [
     bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] }),
