@@ -150,7 +150,7 @@ export class View extends ModelTools implements types.View {
     const time = left < 2 ** 31 ? AbortSignal.timeout(Math.ceil(left)) : undefined
     const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => !!s))
     try {
-      await this.#approve(tool, text, signal)
+      tool = await this.#allowed(tool, text, signal)
       if (!this.#extra?.infos.includes(tool)) return await this.#parent.call(name, args, { ...options, signal })
       const result = await this.#extra.run(tool, text, { ...options, signal }, this.runner)
       this.#ofExtra.add(result)
@@ -169,6 +169,18 @@ export class View extends ModelTools implements types.View {
   ): Promise<string> {
     this.#checkOpen()
     return name === readTool ? this.#parent.dispatch(name, args, options) : (await this.call(name, args, options)).text
+  }
+
+  /** The tool, once its call is allowed. A tool that has changed meanwhile is asked about again. */
+  async #allowed(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<types.ToolInfo> {
+    for (;;) {
+      const { name, pin } = tool
+      await this.#approve(tool, args, signal)
+      const now = isOwn(name) ? tool : this.named(name)
+      if (!now) throw this.#notOffered(name)
+      if (!pin || now.pin === pin) return now
+      tool = now
+    }
   }
 
   async #approve(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<void> {
