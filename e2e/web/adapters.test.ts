@@ -549,6 +549,8 @@ test('the calls of an answer that the provider cut do not run', async () => {
     [ask({ create: cut({ error: { message: 'no credit' } }) }), 'no credit', ''],
     [claude({ stop_reason: 'max_tokens', content: blocks }), 'max_tokens', 'I add'],
     [claude({ stop_reason: 'refusal', content: [] }), 'refusal', ''],
+    [claude({ type: 'error', error: { message: 'Overloaded' } }), 'Overloaded', ''],
+    [claude({ content: null }), 'no content', ''],
     [google({ candidates: [{ finishReason: 'MAX_TOKENS', content: { parts } }] }), 'MAX_TOKENS', 'I add'],
     [google({ promptFeedback: { blockReason: 'SAFETY' } }), 'SAFETY', ''],
   ]
@@ -565,6 +567,23 @@ test('the calls of an answer that the provider cut do not run', async () => {
   const { signal } = new AbortController()
   const said = await refused([{ role: 'user', content: 'Hi' }], { tools: [], signal }) as ModelAnswer
   assert.deepEqual(said, { text: 'I do not.', calls: [] })
+})
+
+test('a call of the Responses API that was cut does not run, and the model reads why', async () => {
+  let calls = 0
+  const counted = {
+    call: (...args: Parameters<typeof view.call>) => {
+      calls++
+      return view.call(...args)
+    },
+    toMessage: view.toMessage,
+  }
+  const item = { type: 'function_call', call_id: 'c1', name: 'demo__echo', arguments: '' }
+  const output = [{ ...item, status: 'incomplete' }, { ...item, call_id: 'c2', status: 'completed' }]
+  const [cut, whole] = await openai.answerCalls(counted, { output })
+  assert.equal(calls, 1)
+  assert.deepEqual(cut, { type: 'function_call_output', call_id: 'c1', output: 'Error: the call was cut' })
+  assert.equal(whole!.call_id, 'c2')
 })
 
 test('images can be left out', async () => {

@@ -295,6 +295,33 @@ test('a text that is no cassette says so', async () => {
   await assert.rejects(createRegistry({ cassette: {} as never }), fails('invalid_option', /record\(\) or replay\(\)/))
 })
 
+test('a cassette that was cut or made by hand is refused at once', () => {
+  const tool = { name: 'a__b', tool: 'b', definition: { name: 'b', inputSchema: { type: 'object' } } }
+  const result = { server: 'a', tool: 'b', value: { content: [] } }
+  const call = { tool: 'a__b', arguments: {}, result }
+  const text = (tape: object) => JSON.stringify({ portolan: 'cassette', version: 1, servers: {}, calls: [], ...tape })
+  replay(text({ servers: { a: { tools: [tool] } }, calls: [call] }))
+  for (const servers of [null, [], { a: null }, { a: {} }, { a: { tools: 5 } }, { a: { tools: [tool], health: 5 } }])
+    assert.throws(() => replay(text({ servers })), fails('invalid_cassette'))
+  for (const wrong of [null, 5, {}, { ...tool, definition: undefined }, { ...tool, name: 5 }])
+    assert.throws(() => replay(text({ servers: { a: { tools: [wrong] } } })), fails('invalid_cassette', /server "a"/))
+  for (
+    const wrong of [
+      null,
+      {},
+      { ...call, tool: 5 },
+      { ...call, arguments: undefined },
+      { ...call, result: undefined },
+      { ...call, result: 5 },
+      { ...call, error: 5 },
+      { ...call, progress: 5 },
+    ]
+  ) assert.throws(() => replay(text({ calls: [call, wrong] })), fails('invalid_cassette', /call 2 lacks/))
+  for (const [options, what] of [[{ redact: 'all' }, /redact/], [{ maxBytes: '10' }, /maxBytes/]] as const)
+    assert.throws(() => record(options as never), fails('invalid_option', what))
+  assert.throws(() => replay(text({}), { redact: 5 } as never), fails('invalid_option', /redact/))
+})
+
 test('in Chromium: recorded in a worker, replayed offline', async () => {
   const browser = await launchChromium()
   const site = await serveFolder(`${root}dist/npm`)

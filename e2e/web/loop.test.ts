@@ -189,11 +189,29 @@ test('what the model, prompt or done throws ends the loop as an event', async ()
 test('wrong options throw', () => {
   const good = { view, model: () => '', prompt: 'x' }
   for (
-    const wrong of [{ view: undefined }, { model: 'gpt' }, { prompt: '' }, { prompt: [] }, { rounds: 0 }, {
-      seconds: NaN,
-    }]
+    const wrong of [
+      { view: undefined },
+      { model: 'gpt' },
+      { prompt: '' },
+      { prompt: [] },
+      { rounds: 0 },
+      { rounds: '5' },
+      { seconds: NaN },
+      { done: true },
+      { signal: {} },
+      { maxRounds: 5 },
+    ]
   )
     assert.throws(() => loop({ ...good, ...wrong } as never), { code: 'invalid_option' }, JSON.stringify(wrong))
+  for (const none of [undefined, null, 5]) assert.throws(() => loop(none as never), { code: 'invalid_option' })
+})
+
+test('a model function that returns no answer ends the loop with an error that teaches', async () => {
+  for (const answer of [undefined, null, 5, [], { text: 'x', calls: {} }]) {
+    const { why, last } = await play([answer as never], {})
+    assert.deepEqual([why, (last.error as { code: string }).code], ['error', 'protocol'], JSON.stringify(answer))
+  }
+  assert.equal((await play([{ text: 'x', calls: null } as never], {})).why, 'done')
 })
 
 test('fresh rounds begin with the prompt and the state only', async () => {

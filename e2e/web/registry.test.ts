@@ -615,12 +615,57 @@ test('the same registry at the other end of a port', () =>
     port1.close()
   }))
 
+test('a registry that is served no more refuses the requests of the other end, and ends those that run', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await r.discover()
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    const running = far.call('demo__count', { to: 100, delayMs: 20 }, { onProgress: () => stop() })
+    await assert.rejects(running, fails('closed', /not served/))
+    await assert.rejects(far.discover(), fails('closed', /not served/))
+    await far.close()
+    port1.close()
+  }))
+
 test('what is no channel is refused, a port that was not wrapped too', async () => {
   const { port1 } = new MessageChannel()
   for (const channel of [port1, null, undefined, {}, 'x', 7])
     await assert.rejects(connectRegistry(channel as never), fails('invalid_option', /portChannel/))
   port1.close()
 })
+
+test('a listener that is no function and a patch that is no object are refused at once', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    for (const listener of [undefined, null, 'x', {}])
+      for (const listen of [r.subscribe, r.observe])
+        assert.throws(() => listen(listener as never), fails('invalid_option', /listener is not a function/))
+    await r.addTools('page', [{ name: 'a', run: () => '' }])
+    for (const name of ['demo', 'page']) {
+      for (const patch of [undefined, null, 5, '', true])
+        await assert.rejects(r.updateServer(name, patch as never), fails('invalid_config', /not an object/))
+    }
+    await assert.rejects(r.updateServer('demo', { url: undefined }), fails('invalid_config'))
+  }))
+
+test('forgetting the approvals of a server without a name forgets none, at the other end of a port too', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } }, onApprove: () => 'always' }, async (r) => {
+    await r.discover()
+    await r.call('demo__echo', { text: 'x' })
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    for (const one of [r, far]) {
+      await one.forgetApprovals('')
+      for (const wrong of [null, 5]) await assert.rejects(one.forgetApprovals(wrong as never), fails('invalid_config'))
+    }
+    assert.equal((await r.approvals()).length, 1)
+    await far.forgetApprovals()
+    assert.deepEqual(await r.approvals(), [])
+    await far.close()
+    stop()
+    port1.close()
+  }))
 
 test('an app that empties the list of a snapshot takes no tools from models', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {

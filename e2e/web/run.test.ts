@@ -619,6 +619,7 @@ test('hostile: what a model says is made a text, and a question takes one reply'
   assert.ok(bad.type === 'error' && bad.code === 'bad_plan', JSON.stringify(bad))
   assert.equal((await read(play([plan(), { text: ['## Summary\nYes.'] }]))).at(-1)!.type, 'answer')
   assert.throws(() => play([], { key: 'x', perDay: NaN }), { code: 'invalid_option' })
+  for (const none of [undefined, null]) assert.throws(() => run(none as never), { code: 'invalid_option' })
   const asking = play(['{"clarify": "Which?"}', plan(), summary()])
   const taken: boolean[] = []
   for await (const event of asking)
@@ -628,9 +629,17 @@ test('hostile: what a model says is made a text, and a question takes one reply'
 
 row('hostile: wrong options throw, and long texts are bounded', async (run) => {
   for (
-    const options of [{ prompt: '' }, { prompt: 'x'.repeat(4001) }, { roles: { search: [] } }, { timeoutMs: -1 }, {
-      maxSources: NaN,
-    }] as Play['options'][]
+    const options of [
+      { prompt: '' },
+      { prompt: 'x'.repeat(4001) },
+      { roles: { search: [] } },
+      { timeoutMs: -1 },
+      {
+        maxSources: NaN,
+      },
+      { maxSource: 3 },
+      { signal: {} },
+    ] as Play['options'][]
   ) assert.deepEqual((await run({ options })).thrown, ['invalid_option'])
   const long = one(await run({ says: [plan(), `## Summary\n${'**'.repeat(50_000)}`] }), 'answer')
   assert.ok(long.markdown.length < 30_000)

@@ -58,6 +58,16 @@ async function expected(): Promise<SearchHit[][]> {
   return all
 }
 
+test('Node 20, which has no Map.groupBy, searches too', async (t) => {
+  const groupBy = Object.getOwnPropertyDescriptor(Map, 'groupBy')
+  Reflect.deleteProperty(Map, 'groupBy')
+  t.after(() => groupBy && Object.defineProperty(Map, 'groupBy', groupBy))
+  const registry = await createRegistry({ storage: 'memory', servers: { disk: { url: files.url } } })
+  t.after(() => registry.close())
+  await registry.discover()
+  assert.equal((await registry.search('read a file'))[0]!.name, 'disk__read_file')
+})
+
 test('P46: a search finds tools by their words, and says where these stand', async () => {
   const [read, weather, buoy, save, , none] = await expected()
   assert.equal(read![0]!.name, 'disk__read_file')

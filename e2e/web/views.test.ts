@@ -96,6 +96,43 @@ test('annotations count for trusted servers only', async () => {
   await r.close()
 })
 
+test('wrong options of a call are refused before a view counts it or asks', async () => {
+  let asked = 0
+  const approve = () => {
+    asked++
+    return true
+  }
+  const view = registry.view({ include: ['ship__*'], approve, limits: { calls: 1 } })
+  for (
+    const options of [null, 5, { sginal: 1 }, { signal: {} }, { signal: 'now' }, { timeoutMs: '5' }, { attempts: 0 }]
+  )
+    await assert.rejects(view.call('ship__ask', {}, options as never), code('invalid_option'))
+  assert.throws(() => view.subscribe(undefined as never), code('invalid_option'))
+  view.update(undefined as never)
+  assert.deepEqual([asked, view.usage.calls], [0, 0])
+  assert.equal((await view.call('ship__ask', {}, { signal: null } as never)).text, 'ask done')
+  assert.deepEqual([asked, view.usage.calls], [1, 1])
+})
+
+test('a tool that a view loses while it asks about a call is not called', async () => {
+  const withdrawn = registry.view({
+    approve: () => {
+      withdrawn.update({ exclude: ['ship__ask'] })
+      return true
+    },
+  })
+  await assert.rejects(withdrawn.call('ship__ask', {}), code('not_offered'))
+  const run = (text: string) => ({ extra: [{ name: 'own', run: () => text }] })
+  const replaced = registry.view({
+    ...run('old'),
+    approve: () => {
+      replaced.update(run('new'))
+      return true
+    },
+  })
+  assert.equal((await replaced.call('own', {})).text, 'new')
+})
+
 test('a view follows its registry and its own changes, and nested views are narrower', async () => {
   const r = await open()
   const view = r.view({ servers: ['ship', 'demo'] })
@@ -375,7 +412,9 @@ test('a served registry whose channel is gone says nothing more', async () => {
   let isGone = false, late = 0
   const channel: Channel = {
     post() {
-      if (isGone) late++
+      if (!isGone) return
+      late++
+      throw new Error('the channel is gone')
     },
     onmessage: null,
     close() {},
@@ -386,8 +425,9 @@ test('a served registry whose channel is gone says nothing more', async () => {
   while (server.calls.filter((c) => c === 'wait').length === waits) await new Promise(setImmediate)
   isGone = true
   end()
+  assert.equal(late, 1, 'the call that runs was to be refused')
   await registry.call('ship__ask', {})
-  assert.equal(late, 0)
+  assert.equal(late, 1)
 })
 
 test('a connected page has the functions of the other page, and its own', async () => {

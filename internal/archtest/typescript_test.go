@@ -82,13 +82,16 @@ var scriptRules = []scriptRule{
 		reason: "an element of pages, with the words of the panel",
 	},
 	{room: "web/pairing", reason: "a browser's side of the handshake with the bridge or the gateway"},
-	{room: "web/loop", may: []string{published, entry}, reason: "uses the package as an app does"},
+	{
+		room: "web/loop", may: []string{published, entry, "wasm/js/shared/fields.ts", "wasm/js/shared/object.ts"},
+		reason: "uses the package as an app does, and checks options as it does",
+	},
 	{
 		room: "web/adapters", may: []string{"web/loop/types.ts", published},
 		reason: "gives tools to libraries of model providers; its files import nothing of the package at run time",
 	},
 	{
-		room: "web/run", may: []string{"web/loop", published, entry, "wasm/js/shared/object.ts"},
+		room: "web/run", may: []string{"web/loop", published, entry, "wasm/js/shared/fields.ts", "wasm/js/shared/object.ts"},
 		reason: "uses the package as an app does, also where there is no page",
 	},
 	{

@@ -214,8 +214,12 @@ await Promise.all([
   bundle('web/config/index.ts', 'config.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle('web/apps/index.ts', 'apps.js', { inject: ['web/nodom.ts'] }),
   buildSandbox(),
-  bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),
-  bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),
+  bundle('web/loop/index.ts', 'loop.js', {
+    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
+  }),
+  bundle('web/run/index.ts', 'run.js', {
+    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
+  }),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
   ...adapters.flatMap((name) => [
     bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] }),

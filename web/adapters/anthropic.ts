@@ -34,8 +34,10 @@ const early = ['max_tokens', 'refusal', 'model_context_window_exceeded']
 
 type Block = Record<string, unknown> & { type: string }
 interface Answer {
+  /** Some services answer a failure with the status 200. */
+  error?: { message?: string }
   stop_reason?: string | null
-  content: (Block & { text?: string; id?: string; name?: string; input?: Record<string, unknown> })[]
+  content?: (Block & { text?: string; id?: string; name?: string; input?: Record<string, unknown> })[]
   usage?: {
     input_tokens: number
     output_tokens: number
@@ -57,8 +59,11 @@ export const model: typeof types.model = (client, { model, request, view }) => a
     } as never,
     { signal },
   ) as Answer
-  const { content, usage } = answer
-  const incomplete = early.find((reason) => reason === answer.stop_reason)
+  const { usage, error } = answer
+  const content = Array.isArray(answer.content) ? answer.content : []
+  const incomplete = content === answer.content
+    ? early.find((reason) => reason === answer.stop_reason)
+    : error?.message ?? 'no content'
   return {
     text: content.flatMap((block) => block.type === 'text' ? block.text! : []).join(''),
     calls: content.flatMap((block): ToolCall[] =>

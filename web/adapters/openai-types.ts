@@ -26,7 +26,8 @@ export interface RunnableTool {
 
 /**
  * Answers the function calls of a response of the Responses API. They run at the same time, and the answers have their
- * order. They are the next `input`. Without calls, the array is empty. Rejects only with the end of `signal`.
+ * order. They are the next `input`. Without calls, the array is empty. A call that was cut (`status: 'incomplete'`)
+ * does not run, and its answer says so. Rejects only with the end of `signal`.
  *
  * Pass the response, or the items of its output that you want answered. The tools of the request are
  * `getTools({ format: 'openai-responses' })`.
@@ -43,6 +44,7 @@ export interface ResponseItem {
   call_id?: unknown
   name?: unknown
   arguments?: unknown
+  status?: unknown
 }
 
 /** Makes a model for `portolan/loop` and `portolan/run`, on Chat Completions. */

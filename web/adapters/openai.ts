@@ -17,7 +17,9 @@ export const answerCalls: typeof types.answerCalls = (source, response, { signal
   const calls = items.filter((item) => item.type === 'function_call')
   return Promise.all(calls.map(async (item) => {
     const [callId, name] = [String(item.call_id), String(item.name)]
-    const result = await resultOf(source, name, String(item.arguments), { callId, ...(signal && { signal }) })
+    // A cut call may have arguments that pass, such as none.
+    const from = item.status === 'incomplete' ? { call: () => Promise.reject(new Error('the call was cut')) } : source
+    const result = await resultOf(from, name, String(item.arguments), { callId, ...(signal && { signal }) })
     return source.toMessage(result, { ...media, format: 'openai-responses', callId })
   }))
 }

@@ -204,6 +204,12 @@ test('curl is not offered where it cannot work', () => {
   assert.equal(asCurl('a', { url: 'https://a.example.com/sse', transport: 'sse' }, 'x', '{}'), undefined)
 })
 
+test('what is no configuration by name is refused, such as the servers of a snapshot', () => {
+  const config = { url: 'https://a.example/mcp', proxy: false, enabled: true }
+  for (const servers of [{ a: { config, status: 'connected' } }, { a: null }, { a: 5 }])
+    assert.throws(() => writeConfig(servers as never), { name: 'TypeError', message: /server "a" has no url/ })
+})
+
 test('an unknown dialect is refused', () => {
   assert.throws(() => writeConfig({}, 'cursor' as never), {
     name: 'TypeError',

@@ -19,6 +19,8 @@ export function writeConfig(
   const variable = variables()
   const out: Record<string, Obj> = {}
   for (const [name, config] of Object.entries(servers)) {
+    if (typeof config?.url !== 'string')
+      throw new TypeError(`the server ${JSON.stringify(name)} has no url: give an object of configurations by name`)
     if (config.url === 'builtin:page') continue // functions of this page are in no other client
     const ask = (secret: string, password: boolean) => {
       const id = vscode

@@ -1,4 +1,6 @@
 import { RegistryError } from '../../wasm/js/page/index.ts'
+import { checkFields } from '../../wasm/js/shared/fields.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
 import { eventsOf, type Put } from './events.ts'
 import { Guards } from './guards.ts'
 import type * as types from './types.ts'
@@ -24,17 +26,23 @@ export const loop: typeof types.loop = (options) => {
   return eventsOf<types.LoopEvent>((put, signal) => new Running(options, put).run(signal))
 }
 
-function check({ view, model, prompt, rounds, tokens, seconds }: types.LoopOptions): void {
+function check(options: types.LoopOptions): void {
+  checkFields('loop', options ?? null, 'view model prompt done rounds tokens seconds fresh format signal')
+  const { view, model, prompt, done, rounds, tokens, seconds } = options
   const wrong = (what: string, hint: string) => new RegistryError('invalid_option', what, { hint })
   if (!view?.getTools || !('call' in view || 'dispatch' in view))
     throw wrong('The loop has no view.', 'Pass a registry, or an object with getTools, has, and call or dispatch.')
   if (typeof model !== 'function') throw wrong('The loop has no model.', 'Pass a function that asks your model.')
   if (!prompt?.length && typeof prompt !== 'function')
     throw wrong('The loop has no prompt.', 'Pass a text, messages, or a function.')
+  if (done && typeof done !== 'function') throw wrong('done is no function.', 'done says whether the work is done.')
   for (const [name, n] of Object.entries({ rounds, tokens, seconds })) {
-    if (n !== undefined && !(n > 0)) throw wrong(`${name} is ${n}.`, `${name} is a number above 0.`)
+    if (n !== undefined && !(typeof n === 'number' && n > 0))
+      throw wrong(`${name} is ${n}.`, `${name} is a number above 0.`)
   }
 }
+
+const isAnswer = (answer: unknown) => isObject(answer) && Array.isArray(answer['calls'] ?? [])
 
 class Running {
   readonly #options: types.LoopOptions
@@ -109,8 +117,11 @@ class Running {
     const asked = this.#messages.slice()
     const said = await this.#race(model(asked, { tools, signal: this.#signal }))
     const answer = typeof said === 'string' ? { text: said } as types.ModelAnswer : said
+    if (!isAnswer(answer))
+      throw new RegistryError('protocol', 'the model gave no answer', { hint: 'Return a text, or { text, calls }.' })
     const { text = '', usage, incomplete } = answer
-    const { calls = [], raw } = incomplete ? {} as types.ModelAnswer : answer
+    const { calls: asks, raw } = incomplete ? {} as types.ModelAnswer : answer
+    const calls = asks ?? []
     const spent = Number(usage?.input ?? 0) + Number(usage?.output ?? 0)
     this.#tokens += spent > 0 ? spent : Math.ceil(JSON.stringify([asked.map(shown), tools, text, calls]).length / 4)
     this.#messages.push({

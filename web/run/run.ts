@@ -1,4 +1,5 @@
 import { RegistryError } from '../../wasm/js/page/index.ts'
+import { checkFields } from '../../wasm/js/shared/fields.ts'
 import type { Put } from '../loop/events.ts'
 import type { ModelMessage } from '../loop/types.ts'
 import type { ToolProgress, ToolResult } from '../../wasm/js/shared/types.ts'
@@ -24,7 +25,11 @@ export const run: typeof types.run = (options) => {
   return new HostRun(options)
 }
 
-function check({ prompt, registry, view, model, roles, ...rest }: types.RunOptions): void {
+const known = 'prompt registry view model roles schema timeoutMs maxSources preview cache quota answered signal'
+
+function check(options: types.RunOptions): void {
+  checkFields('run', options ?? null, known)
+  const { prompt, registry, view, model, roles, ...rest } = options
   const isCount = (n: number | undefined) => n === undefined || (n > 0 && n < 2 ** 31)
   const fits = {
     prompt: typeof prompt === 'string' && prompt.trim() && prompt.length <= promptLength,

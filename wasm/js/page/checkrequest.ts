@@ -1,3 +1,4 @@
+import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
@@ -59,4 +60,21 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
 export function checkNames(what: string, names: unknown): void {
   if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))
     throw new RegistryError('invalid_option', `${what} is not an array of strings`)
+}
+
+/** Refuses what is given as a function, and is none. */
+export function checkFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw new RegistryError('invalid_option', `${what} is not a function`)
+}
+
+/** Refuses wrong options of a call. */
+export function checkCall(options: types.DispatchOptions): void {
+  checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
+  // What is not given passes the checks: its default comes later.
+  const { timeoutMs = 1, onProgress, attempts = 1, trace = {} } = options
+  const bad = (what: string) => new RegistryError('invalid_option', what)
+  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a positive number')
+  if (onProgress) checkFunction('onProgress', onProgress)
+  if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number from 1')
+  if (!isObject(trace)) throw bad('trace is not an object')
 }

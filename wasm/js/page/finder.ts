@@ -107,8 +107,12 @@ export class Finder {
       this.#parts = 0
       this.#isLost = false
     }
-    const now = new Map<string, ToolInfo[]>() // Node 20 has no Map.groupBy
-    for (const tool of this.#tools) now.set(tool.server, now.get(tool.server) ?? []).get(tool.server)!.push(tool)
+    const now = new Map<string, ToolInfo[]>()
+    for (const tool of this.#tools) {
+      const list = now.get(tool.server)
+      if (list) list.push(tool)
+      else now.set(tool.server, [tool])
+    }
     for (const server of new Set([...this.#indexed.keys(), ...now.keys()])) {
       const list = now.get(server) ?? [], had = this.#indexed.get(server) ?? []
       if (list.length === had.length && list.every((t, i) => t === had[i])) continue

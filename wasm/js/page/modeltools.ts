@@ -2,10 +2,9 @@ import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
 import { unknownFormat } from './formats.ts'
 import { isObject, mayLoseDigits, memberText } from '../shared/json.ts'
-import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { argumentText, checkNames } from './checkrequest.ts'
+import { argumentText, checkFunction, checkNames } from './checkrequest.ts'
 import { aiSchema, convertTools, type OwnTools } from './dialects.ts'
 import { callTool, isOwn, searchTool } from './own-tools.ts'
 import { checkCount, suggest } from './suggest.ts'
@@ -61,8 +60,7 @@ export abstract class ModelTools {
 
   getTools = ((options: types.GetToolsOptions = {}) => {
     checkFields('getTools', options, 'format servers include exclude readResult resources deferred onLoss')
-    if (options.onLoss !== undefined && typeof options.onLoss !== 'function')
-      throw new RegistryError('invalid_option', 'onLoss is not a function')
+    if (options.onLoss !== undefined) checkFunction('onLoss', options.onLoss)
     if ((options.format as string) !== sdk) return this.#convert(options)
     const chosen = this.#convert({ ...options, format: 'openai' }) as types.OpenAITool[]
     return Object.fromEntries(

@@ -1,9 +1,8 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
-import { argumentText, checkConfig, checkName, checkNames } from './checkrequest.ts'
+import { argumentText, checkCall, checkConfig, checkFunction, checkName, checkNames } from './checkrequest.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { checkFields } from '../shared/fields.ts'
-import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type {
@@ -222,15 +221,15 @@ export class RegistryImage implements types.Registry, HostListener {
     patch: Partial<types.ServerConfig>,
     options?: types.ScopeOptions,
   ): Promise<void> {
+    checkConfig(patch, name)
     if (this.#isLocal(name) && Object.keys(patch).every((field) => field === 'enabled' || field === 'tools')) {
       this.#models.local.update(name, patch)
       return this.#listsChanged()
     }
     this.#checkRemote(name)
-    const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<
+    const config = Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? null])) as Partial<
       types.ServerConfig
     >
-    checkConfig(config, name)
     if (options) await this.#owner.checkScope?.(name, options, Object.keys(config))
     await this.requests.ask({ method: 'updateServer', name, config, ...options })
     await this.#save(name, Object.keys(config), options?.scope)
@@ -287,7 +286,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkNames('tools', tools)
-    await this.#approve({ method: 'approveTools', name: server, ...(tools && { tools }) })
+    await this.#approve({ method: 'approveTools', name: server, tools })
   }
 
   /** Resolves once the approvals are stored. */
@@ -302,8 +301,9 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   async forgetApprovals(server?: string): Promise<void> {
+    if (server !== undefined) checkName(server)
     await (this.#owner.trust?.().then((t) => t.forget(server)) ??
-      this.requests.ask({ method: 'forgetApprovals', ...(server && { server }) }))
+      this.requests.ask({ method: 'forgetApprovals', server }))
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
@@ -366,7 +366,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async approvePrompts(server: string, prompts?: string[]): Promise<void> {
     checkNames('prompts', prompts)
-    await this.#approve({ method: 'approvePrompts', name: server, ...(prompts && { prompts }) })
+    await this.#approve({ method: 'approvePrompts', name: server, prompts })
   }
 
   readResource(server: string, uri: string, options?: types.ReadOptions): Promise<types.ResourceResult> {
@@ -395,7 +395,11 @@ export class RegistryImage implements types.Registry, HostListener {
       this.#offer().then((o) => o.instructions(options))) as types.Registry['instructions']
 
   approveInstructions(server: string, text?: string): Promise<void> {
-    return this.#approve({ method: 'approveInstructions', name: server, ...(text && { instructions: [text] }) })
+    return this.#approve({
+      method: 'approveInstructions',
+      name: server,
+      ...(text !== undefined && { instructions: [text] }),
+    })
   }
 
   async setRoots(roots: types.Root[]): Promise<void> {
@@ -407,7 +411,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkFields('discover', options, 'signal')
     names = names?.filter((name) => !this.#isLocal(name))
     if (names && !names.length || this.#owner.discoverOff?.(names)) return this.getSnapshot()
-    await this.requests.ask({ method: 'discover', ...(names && { names }) }, { signal: options?.signal })
+    await this.requests.ask({ method: 'discover', names }, { signal: options?.signal })
     for (let known; known !== this.#filling;) await (known = this.#filling)
     return this.getSnapshot()
   }
@@ -496,14 +500,8 @@ export class RegistryImage implements types.Registry, HostListener {
     forApp?: types.ToolInfo,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
-    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
-    // What is not given passes the checks: its default comes later.
-    const { timeoutMs = 1, onProgress, signal, attempts = 1, trace = {}, app } = options
-    const bad = (what: string) => new RegistryError('invalid_option', what)
-    if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a positive number')
-    if (onProgress && typeof onProgress !== 'function') throw bad('onProgress is not a function')
-    if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number from 1')
-    if (!isObject(trace)) throw bad('trace is not an object')
+    checkCall(options)
+    const { signal, app } = options
     const sent = argumentText(args)
     if (app !== undefined && !forApp) return this.#send(name, sent, undefined, options, observedId)
     const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)
@@ -545,10 +543,10 @@ export class RegistryImage implements types.Registry, HostListener {
         args,
         timeoutMs,
         progress: !!onProgress,
-        ...(attempts && { attempts }),
-        ...(trace && { trace }),
-        ...(detach && { detach }),
-        ...(app !== undefined && { app }),
+        attempts,
+        trace,
+        detach,
+        app,
       },
       {
         signal,
@@ -642,12 +640,14 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   subscribe = (listener: () => void): () => void => {
+    checkFunction('listener', listener)
     const own = () => listener()
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
   }
 
   observe = (listener: (a: types.Activity) => void, options: types.ObserveOptions = {}): () => void => {
+    checkFunction('listener', listener)
     checkFields('observe', options, 'contents exchanges logs')
     const own = (a: types.Activity) => listener(a)
     this.#observers.set(own, options)

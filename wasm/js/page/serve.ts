@@ -63,11 +63,20 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
       (e: unknown) => post({ id: m.id, error: toWire(e) }),
     )
   }
+  const refuse = (id: number) => {
+    const error = toWire(new RegistryError('closed', 'the registry is not served any more'))
+    try {
+      channel.post({ id, error } satisfies ToPage)
+    } catch { /* the channel is gone */ }
+  }
   return () => {
     stop()
-    post = () => {} // the channel may be gone
-    channel.onmessage = null
-    for (const ends of running.values()) ends.abort()
+    post = () => {}
+    channel.onmessage = (m) => 'method' in (m as ToHost) && refuse((m as Request).id)
+    for (const [id, ends] of running) {
+      refuse(id)
+      ends.abort()
+    }
   }
 }
 

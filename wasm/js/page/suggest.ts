@@ -3,6 +3,7 @@ import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
+import { checkFunction } from './checkrequest.ts'
 import { aborted } from './requests.ts'
 
 /** The suggested tools by default, and the most that a search gives. */
@@ -27,7 +28,7 @@ export async function suggest(
   checkCount('max', max)
   checkCount('budgetTokens', budgetTokens)
   if (typeof task !== 'string') throw new RegistryError('invalid_option', 'the task is not a text')
-  if (model && typeof model !== 'function') throw new RegistryError('invalid_option', 'model is not a function')
+  if (model) checkFunction('model', model)
   const ranked = await (model ? chosenBy(model, source, task, max, signal) : found(source, task, max, signal))
   const tools = new Map(source.tools.map((tool) => [tool.name, tool]))
   let left = budgetTokens

@@ -3,7 +3,7 @@ import { legible } from '../shared/json.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
-import { argumentText } from './checkrequest.ts'
+import { argumentText, checkCall, checkFunction } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
@@ -54,15 +54,14 @@ export class View extends ModelTools implements types.View {
     this.update(options)
   }
 
-  update(options: Partial<types.ViewOptions>): void {
+  update(options: Partial<types.ViewOptions> = {}): void {
     checkFields('view', options, 'servers include exclude annotations budgetTokens approve limits extra')
     const { annotations, budgetTokens, limits } = options
     checkFields('annotations', annotations, Object.keys(absent).join(' '))
     checkFields('limits', limits, 'calls seconds')
     checkCount('budgetTokens', budgetTokens)
     for (const [name, value] of Object.entries(limits ?? {})) checkCount(`limits.${name}`, value)
-    if (options.approve !== undefined && typeof options.approve !== 'function')
-      throw new RegistryError('invalid_option', 'approve is not a function')
+    if (options.approve !== undefined) checkFunction('approve', options.approve)
     const merged = { ...this.#options, ...options }
     const passes = filterFor(merged)
     if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
@@ -129,6 +128,7 @@ export class View extends ModelTools implements types.View {
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
     this.#checkOpen()
+    checkCall(options)
     if (options.app !== undefined)
       throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
     let tool = this.named(name)
@@ -148,9 +148,9 @@ export class View extends ModelTools implements types.View {
     if (left <= 0) throw overBudget(`all ${seconds} seconds`)
     this.#calls++
     const time = left < 2 ** 31 ? AbortSignal.timeout(Math.ceil(left)) : undefined
-    const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
+    const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => !!s))
     try {
-      await this.#approve(tool, text, signal)
+      tool = await this.#allowed(tool, text, signal)
       if (!this.#extra?.infos.includes(tool)) return await this.#parent.call(name, args, { ...options, signal })
       const result = await this.#extra.run(tool, text, { ...options, signal }, this.runner)
       this.#ofExtra.add(result)
@@ -169,6 +169,18 @@ export class View extends ModelTools implements types.View {
   ): Promise<string> {
     this.#checkOpen()
     return name === readTool ? this.#parent.dispatch(name, args, options) : (await this.call(name, args, options)).text
+  }
+
+  /** The tool, once its call is allowed. A tool that has changed meanwhile is asked about again. */
+  async #allowed(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<types.ToolInfo> {
+    for (;;) {
+      const { name, pin } = tool
+      await this.#approve(tool, args, signal)
+      const now = isOwn(name) ? tool : this.named(name)
+      if (!now) throw this.#notOffered(name)
+      if (!pin || now.pin === pin) return now
+      tool = now
+    }
   }
 
   async #approve(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<void> {
@@ -251,6 +263,7 @@ export class View extends ModelTools implements types.View {
   }
 
   subscribe(listener: () => void): () => void {
+    checkFunction('listener', listener)
     let known = this.tools
     const own = () => {
       const now = this.tools
