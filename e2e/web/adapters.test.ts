@@ -549,6 +549,7 @@ test('the calls of an answer that the provider cut do not run', async () => {
     [ask({ create: cut({ error: { message: 'no credit' } }) }), 'no credit', ''],
     [claude({ stop_reason: 'max_tokens', content: blocks }), 'max_tokens', 'I add'],
     [claude({ stop_reason: 'refusal', content: [] }), 'refusal', ''],
+    [claude({ stop_reason: 'pause_turn', content: blocks.slice(0, 1) }), 'pause_turn', 'I add'],
     [claude({ type: 'error', error: { message: 'Overloaded' } }), 'Overloaded', ''],
     [claude({ content: null }), 'no content', ''],
     [google({ candidates: [{ finishReason: 'MAX_TOKENS', content: { parts } }] }), 'MAX_TOKENS', 'I add'],

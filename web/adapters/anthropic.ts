@@ -30,7 +30,7 @@ const inputOf = (usage: NonNullable<Answer['usage']>) =>
   usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
 
 /** The stop reasons of an answer that is not whole. The input of its last call may be cut. */
-const early = ['max_tokens', 'refusal', 'model_context_window_exceeded']
+const early = ['max_tokens', 'refusal', 'model_context_window_exceeded', 'pause_turn']
 
 type Block = Record<string, unknown> & { type: string }
 interface Answer {
