@@ -176,11 +176,14 @@ func TestQuestionsOfOneElicitation(t *testing.T) {
 		_, _ = session.CallTool(ctx, registry.ToolCall{Tool: "t"})
 	}()
 	var answers []registrytest.Message
-	for ; len(answers) < 2; answers = s.Received("") {
+	for ; len(answers) < 2 && b.ctx.Err() == nil; answers = s.Received("") {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	<-done
+	if len(answers) != 2 {
+		t.Errorf("%d answers", len(answers))
+	}
 	for _, a := range answers {
 		if !strings.Contains(string(a.Result), "decline") {
 			t.Errorf("%s: %s", a.ID, a.Result)

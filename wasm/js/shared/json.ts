@@ -60,13 +60,10 @@ export const legible = (text: string): unknown =>
 
 /** The text among others that says a value with all its digits. Undefined if there is none, or none is needed. */
 export function exactText(value: unknown, texts: readonly unknown[]): string | undefined {
-  const rounded = JSON.stringify(value)
-  return texts.filter((t) => typeof t === 'string' && mayLoseDigits(t)).find((t) => {
+  return texts.find((t) => {
     try {
-      return JSON.stringify(JSON.parse(t as string)) === rounded
-    } catch {
-      return false
-    }
+      return typeof t === 'string' && mayLoseDigits(t) && JSON.stringify(JSON.parse(t)) === JSON.stringify(value)
+    } catch { /* it is no JSON */ }
   }) as string | undefined
 }
 
