@@ -24,6 +24,8 @@ var (
 	ErrUnknownPrompt = errors.New("unknown prompt")
 	// ErrUnknownResource: the server does not know the resource.
 	ErrUnknownResource = errors.New("unknown resource")
+	// ErrUnknownSkill: the server serves no skill at that URI.
+	ErrUnknownSkill = errors.New("unknown skill")
 	// ErrDisabled: the server is switched off; SetEnabled turns it on.
 	ErrDisabled = errors.New("server is disabled")
 	// ErrSuspended: the server failed too often in a row and is paused; it is
@@ -209,6 +211,7 @@ var explanations = [...]struct {
 	{ErrUnknownTool, &wire.UnknownTool},
 	{ErrUnknownPrompt, &wire.UnknownPrompt},
 	{ErrUnknownResource, &wire.UnknownResource},
+	{ErrUnknownSkill, &wire.UnknownSkill},
 	{ErrDisabled, &wire.Disabled},
 	{ErrSuspended, &wire.Suspended},
 	{ErrHeld, &wire.Held},

@@ -52,6 +52,7 @@ const (
 	resourceList = iota
 	templateList
 	promptList
+	skillList
 	offerLists
 )
 
@@ -61,6 +62,7 @@ var offerKinds = [offerLists]struct{ method, member, key, capability string }{
 	{"resources/list", "resources", "uri", "resources"},
 	{"resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
 	{"prompts/list", "prompts", "name", "prompts"},
+	{"skills/list", "skills", "uri", "extensions"},
 }
 
 // maxOfferBytes bounds one list, in bytes, and maxOfferKey what names an entry.
@@ -214,6 +216,9 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 	k := &offerKinds[kind]
 	l := offerList{of: c}
 	o, err := offerer(ctx, c, k.capability)
+	if kind == skillList {
+		o, err = offerer(ctx, c, "extensions", skillsExtension)
+	}
 	if errors.Is(err, ErrUnsupported) {
 		return r.keepOffers(s, kind, l)
 	}
@@ -263,6 +268,9 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 		cursors[cursor] = true
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), cursor), '}')
 	}
+	if kind == skillList && l.staleAt.IsZero() { // no server says that its skills have changed
+		l.staleAt = r.opts.Clock().Add(refreshInterval)
+	}
 	if err := r.keepOffers(s, kind, l); err != nil {
 		return err
 	}
@@ -310,7 +318,10 @@ func (l *offerList) warn(words string) {
 
 // addOffer adds an entry to the list, or says why it is left out.
 func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]bool, def []byte) {
-	k := &offerKinds[kind]
+	k, most := &offerKinds[kind], r.opts.Limits.DefinitionBytes
+	if kind == skillList { // which names up to 512 files
+		most *= 4
+	}
 	raw, _ := rawjson.Get(def, k.key)
 	key, ok := rawjson.String(raw)
 	drop := func(why string) {
@@ -320,7 +331,7 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 	case !ok || key == "":
 		drop("it has no " + k.key)
 		return
-	case len(key) > maxOfferKey || len(def) > r.opts.Limits.DefinitionBytes:
+	case len(key) > maxOfferKey || len(def) > most:
 		drop("it is too long")
 		return
 	case keys[key]:

@@ -72,7 +72,7 @@ func (r *Registry) reviewPrompts(s *server) {
 		return
 	}
 	a, fresh := r.approvedFor(s), FreshPins{}
-	first := !a.HasPrompts()
+	first := !a.HasPrompts(false)
 	l.offers = slices.Clone(l.offers) // others may read the old ones
 	for i := range l.offers {
 		o, isFresh := &l.offers[i], false

@@ -99,6 +99,7 @@ async function buildPage() {
     plugins: [separateTables, {
       name: 'TypeScript',
       resolveId(source, importer = '.') {
+        if (source === 'js-yaml') return resolve('node_modules/js-yaml/dist/js-yaml.mjs')
         const id = resolve(importer, '..', source)
         const other = apart.find((path) => resolve(path) === id)
         if (other) return { id: published[other], external: true }

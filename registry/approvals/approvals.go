@@ -382,8 +382,19 @@ const maxPrompts = 64 << 10
 // PromptLine returns what stands in place of a tool's name before the approved text of a prompt.
 func PromptLine(name string) string { return promptPrefix + string(rawjson.AppendString(nil, name)) }
 
-// HasPrompts reports whether a list of prompts has been reviewed.
-func (e *Endpoint) HasPrompts() bool { return len(e.prompts) > 0 }
+// SkillName returns what stands for the name of a prompt in the approval of a skill. No prompt has such a name: those
+// with control characters are not listed.
+func SkillName(uri string) string { return "\x01" + uri }
+
+// HasPrompts reports whether a list of prompts has been reviewed, or one of skills.
+func (e *Endpoint) HasPrompts(skills bool) bool {
+	for name := range e.prompts {
+		if strings.HasPrefix(name, promptPrefix+`"\u0001`) == skills {
+			return true
+		}
+	}
+	return false
+}
 
 // ReviewPrompt returns the Hold of a prompt, or approves it if it needs no approval. text is
 // one line of JSON. first says that no list of prompts was reviewed before.

@@ -147,8 +147,8 @@ func TestPromptsAreApproved(t *testing.T) {
 		t.Errorf("the first list: %v, %v", hold, fresh)
 	}
 	e = Parse(e.Text())
-	if !e.HasPrompts() || e.Known() {
-		t.Errorf("%q: %v, known %v", e.Text(), e.HasPrompts(), e.Known())
+	if !e.HasPrompts(false) || e.Known() {
+		t.Errorf("%q: %v, known %v", e.Text(), e.HasPrompts(false), e.Known())
 	}
 	if hold, _ := e.ReviewPrompt(odd, `{"title":"B"}`, Policy{}, false); hold == nil || hold.Reason != Changed || string(hold.Before) != `{"title":"A"}` {
 		t.Errorf("changed: %v", hold)
@@ -159,7 +159,7 @@ func TestPromptsAreApproved(t *testing.T) {
 	if hold, fresh := e.ReviewPrompt("long", `{"title":"`+strings.Repeat("a", maxPrompts)+`"}`, Policy{}, false); hold != nil || fresh {
 		t.Errorf("too long to be kept: %v, %v", hold, fresh)
 	}
-	if e = Parse("\x02\"a\"\t{\n\x02\"b\"\t[]\n"); e.HasPrompts() {
+	if e = Parse("\x02\"a\"\t{\n\x02\"b\"\t[]\n"); e.HasPrompts(false) {
 		t.Errorf("damaged: %q", e.Text())
 	}
 }

@@ -231,6 +231,27 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	},
 	"approveTools":   approving("tools", (*registry.Registry).ApproveTools),
 	"approvePrompts": approving("prompts", (*registry.Registry).ApprovePrompts),
+	"reviewSkills": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		values, _ := rawjson.Pick(params, "skills", "approve")
+		skills, err := stringList(values[0], "skills")
+		if err != nil {
+			return nil, err
+		}
+		approve, _ := rawjson.Bool(values[1])
+		reasons, err := a.reg.ReviewSkills(name, approve, skills...)
+		out := []byte{'['}
+		for i, reason := range reasons {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = rawjson.AppendString(out, reason)
+		}
+		return append(out, ']'), err
+	},
 	"takePins": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		key, err := stringField(params, "key")
 		if err != nil {
@@ -304,6 +325,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"resourceTemplates": offers((*registry.Registry).ResourceTemplates),
 	"prompts":           offers((*registry.Registry).Prompts),
 	"heldPrompts":       offers((*registry.Registry).HeldPrompts),
+	"skills":            offers((*registry.Registry).Skills),
 	"subscribeResource": subscribeResource,
 	"logs":              logs,
 	"followLogs":        followLogs,

@@ -24,6 +24,15 @@ var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, err
 		args, _ := rawjson.Get(params, "args")
 		return a.reg.GetPrompt(ctx, name, args)
 	},
+	"askSkill": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		values, _ := rawjson.Pick(params, "params", "directory")
+		directory, _ := rawjson.Bool(values[1])
+		return a.reg.AskSkill(ctx, name, values[0], directory)
+	},
 	"waitTask": waitTask,
 	"complete": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
 		name, err := stringField(params, "name")

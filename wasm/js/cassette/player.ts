@@ -102,6 +102,8 @@ export class Player {
       case 'prompts':
       case 'heldPrompts':
       case 'getPrompt':
+      case 'skills':
+      case 'askSkill':
       case 'instructions':
       case 'complete':
       case 'logs':

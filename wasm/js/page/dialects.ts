@@ -1,7 +1,7 @@
 import { unknownFormat } from './formats.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
-import { callTool, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { callTool, readTool, resourceTools, searchTool, skillTools } from './own-tools.ts'
 import type { AISDKSchema, Dialect, JSONSchema, Loss, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
@@ -45,6 +45,30 @@ const resourceReader: ToolDefinition = {
     type: 'object',
     required: ['server', 'uri'],
     properties: { server: { type: 'string' }, uri: { type: 'string' } },
+  },
+  annotations: { readOnlyHint: true },
+}
+
+const skillLister: ToolDefinition = {
+  name: skillTools[0],
+  description: 'Lists the skills of MCP servers: instructions for tasks, with names, URIs and descriptions.',
+  inputSchema: {
+    type: 'object',
+    properties: { server: { type: 'string', description: 'Only of this server' } },
+  },
+}
+
+const skillLoader: ToolDefinition = {
+  name: skillTools[1],
+  description: 'Loads a skill of an MCP server: its SKILL.md, or one of its files once it is loaded.',
+  inputSchema: {
+    type: 'object',
+    required: ['server', 'skill'],
+    properties: {
+      server: { type: 'string' },
+      skill: { type: 'string', description: 'Its name, or its URI' },
+      file: { type: 'string', description: 'The path of a file of the skill; a directory ends with a slash' },
+    },
   },
   annotations: { readOnlyHint: true },
 }
@@ -97,6 +121,7 @@ export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
 /** Which tools of the registry itself are in a list. */
 export interface OwnTools {
   resources?: boolean
+  skills?: boolean
   readResult?: boolean
   search?: boolean
   call?: boolean
@@ -124,6 +149,7 @@ export function convertTools(
   })
   const added = [
     ...(own.resources ? [lister, resourceReader] : []),
+    ...(own.skills ? [skillLister, skillLoader] : []),
     ...(own.readResult ? [reader] : []),
     ...(own.search ? [searcher] : []),
     ...(own.call ? [caller] : []),

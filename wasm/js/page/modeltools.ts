@@ -59,7 +59,7 @@ export abstract class ModelTools {
   abstract annotations(tool: types.ToolInfo): Record<string, unknown> | undefined
 
   getTools = ((options: types.GetToolsOptions = {}) => {
-    checkFields('getTools', options, 'format servers include exclude readResult resources deferred onLoss')
+    checkFields('getTools', options, 'format servers include exclude readResult resources skills deferred onLoss')
     if (options.onLoss !== undefined) checkFunction('onLoss', options.onLoss)
     if ((options.format as string) !== sdk) return this.#convert(options)
     const chosen = this.#convert({ ...options, format: 'openai' }) as types.OpenAITool[]
@@ -76,6 +76,7 @@ export abstract class ModelTools {
     const { format = 'openai' } = options
     const own: OwnTools = {
       ...(options.resources && { resources: true }),
+      ...(options.skills && { skills: true }),
       ...(options.readResult && { readResult: true }),
     }
     const tools = this.tools.filter(filterFor(options))

@@ -7,7 +7,8 @@ import { isObject } from '../shared/object.ts'
 import { opened } from '../shared/answer.ts'
 import { plain } from '../shared/plaintext.ts'
 import { fromWire, type WireError } from '../shared/errors.ts'
-import { resourceTools } from './own-tools.ts'
+import { resourceTools, skillTools } from './own-tools.ts'
+import type { Skills } from './skills.ts'
 import type { Called, CompleteParams, OfferReply, RequestBody } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -22,6 +23,7 @@ export interface OfferSource {
   /** Another realm owns the registry and has made the results. */
   remote: boolean
   results(): Promise<Results>
+  skills(): Promise<typeof import('./skills.ts')>
   resultBytes(): number
   messagesFor: typeof messagesFor
   origin(server: string): string
@@ -58,9 +60,15 @@ export class Offers {
   readonly #source: OfferSource
   /** The last completion of each argument. */
   readonly #typing = new Map<string, AbortController>()
+  #skills: Promise<Skills> | undefined
 
   constructor(source: OfferSource) {
     this.#source = source
+  }
+
+  /** The part that has skills. */
+  skills(): Promise<Skills> {
+    return this.#skills ??= this.#source.skills().then(({ Skills }) => new Skills(this.#source))
   }
 
   async list<K extends List>(method: K, options: types.ListOptions = {}): Promise<Infos[K][]> {
@@ -231,6 +239,7 @@ export class Offers {
 
   /** Answers the tools with which models list and read resources. */
   async forModel(name: string, args: string, signal: AbortSignal | undefined): Promise<types.ToolResult> {
+    if (skillTools.includes(name as never)) return (await this.skills()).forModel(name, args, signal)
     const began = performance.now()
     const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
     const options = { ...(signal && { signal }) }
@@ -364,7 +373,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-function checkText(what: string, value: unknown): void {
+export function checkText(what: string, value: unknown): void {
   if (typeof value !== 'string') throw new RegistryError('invalid_option', `${what} is not a text`)
 }
 
@@ -377,9 +386,9 @@ function fenced({ server, text }: types.ServerInstructions): string {
     }\n</server-instructions>`
 }
 
-const arrayOf = (v: unknown): unknown[] => Array.isArray(v) ? v : []
+export const arrayOf = (v: unknown): unknown[] => Array.isArray(v) ? v : []
 
-function valueOf(answer: Called): Record<string, unknown> {
+export function valueOf(answer: Called): Record<string, unknown> {
   try {
     const { value } = opened(answer)
     return isObject(value) ? value : {}
@@ -388,7 +397,7 @@ function valueOf(answer: Called): Record<string, unknown> {
   }
 }
 
-const isContents = (c: unknown): c is types.ResourceContents =>
+export const isContents = (c: unknown): c is types.ResourceContents =>
   isObject(c) && typeof c['uri'] === 'string' && (typeof c['text'] === 'string' || typeof c['blob'] === 'string')
 
 const isMessage = (m: unknown): m is types.PromptMessage =>

@@ -7,9 +7,15 @@ export const readTool = 'portolan_read_result'
 /** The names of the tools with which models list and read resources. */
 export const resourceTools = ['portolan_list_resources', 'portolan_read_resource'] as const
 
+/** The names of the tools with which models list and load skills. */
+export const skillTools = ['portolan_list_skills', 'portolan_load_skill'] as const
+
+/** Whether it lists or reads what servers offer beside tools. */
+export const isOffering = (name: string): boolean => [...resourceTools, ...skillTools].includes(name as never)
+
 /** The names of the tools with which models find and call tools that are not in their list. */
 export const searchTool = 'portolan_search_tools', callTool = 'portolan_call_tool'
 
 /** Whether the registry answers a tool of this name itself. */
 export const isOwn = (name: string): boolean =>
-  name === readTool || name === searchTool || name === callTool || resourceTools.includes(name as never)
+  name === readTool || name === searchTool || name === callTool || isOffering(name)

@@ -23,6 +23,7 @@ export const parts = {
   trust: () => import('./trust.ts'),
   scan: () => import('../shared/scan.ts'),
   signin: () => import('./signin.ts'),
+  skills: () => import('./skills.ts'),
   serve: () => import('./serve.ts'),
   tasks: () => import('./tasks.ts'),
 }

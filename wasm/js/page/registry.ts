@@ -18,7 +18,7 @@ import type {
 } from '../shared/protocol.ts'
 import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
-import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { callTool, isOffering, isOwn, readTool, searchTool } from './own-tools.ts'
 import { overridden } from './override.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
@@ -323,6 +323,7 @@ export class RegistryImage implements types.Registry, HostListener {
       requests: this.requests,
       remote: !this.#owner.trust,
       results: () => this.#made(),
+      skills: () => part('skills', this.#owner.host),
       resultBytes: () => this.#resultBytes,
       messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
       origin: (server) => this.#originOf(server),
@@ -367,6 +368,21 @@ export class RegistryImage implements types.Registry, HostListener {
   async approvePrompts(server: string, prompts?: string[]): Promise<void> {
     checkNames('prompts', prompts)
     await this.#approve({ method: 'approvePrompts', name: server, prompts })
+  }
+
+  skills =
+    ((options?: types.ListOptions) =>
+      this.#offer().then((o) => o.skills()).then((s) => s.list(options))) as types.Registry[
+        'skills'
+      ]
+
+  getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
+    return this.#offer().then((o) => o.skills()).then((s) => s.get(server, skill, options))
+  }
+
+  async approveSkills(server: string, skills?: string[]): Promise<void> {
+    await (await (await this.#offer()).skills()).approve(server, skills)
+    await this.#owner.approvalsSaved?.()
   }
 
   readResource(server: string, uri: string, options?: types.ReadOptions): Promise<types.ResourceResult> {
@@ -506,7 +522,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (app !== undefined && !forApp) return this.#send(name, sent, undefined, options, observedId)
     const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
-    if (this.#owner.trust && resourceTools.includes(name as never))
+    if (this.#owner.trust && isOffering(name))
       return (await this.#offer()).forModel(name, sent, signal)
     if (name === searchTool || name === callTool) return this.#models.answer(name, sent, options)
     await this.confirm?.(find(), signal)

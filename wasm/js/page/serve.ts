@@ -14,6 +14,8 @@ type Registry = Omit<types.Registry, 'getTools' | 'toolsFor'>
  */
 export function serve(registry: Registry, channel: types.Channel): () => void {
   const running = new Map<number, AbortController>()
+  /** The skills that the other end has loaded, by its number. */
+  const loaded = new Map<number, types.Skill>()
   let known: types.Snapshot | undefined
   let post = (m: ToPage) => channel.post(m)
 
@@ -48,7 +50,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     const ends = new AbortController()
     running.set(m.id, ends)
     try {
-      return await perform(registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
+      return await perform(registry, loaded, m, ends.signal, (progress) => post({ id: m.id, progress }))
     } finally {
       running.delete(m.id)
       update()
@@ -80,8 +82,12 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
   }
 }
 
+/** The most skills that the other end may go on with. */
+const mostLoaded = 50
+
 async function perform(
   registry: Registry,
+  loaded: Map<number, types.Skill>,
   m: Request,
   signal: AbortSignal,
   onProgress: (p: types.ToolProgress & { log?: types.LogEntry }) => void,
@@ -109,6 +115,8 @@ async function perform(
       return registry.approveTools(m.name, m.tools)
     case 'approvePrompts':
       return registry.approvePrompts(m.name, m.prompts)
+    case 'approveSkills':
+      return registry.approveSkills(m.name, m.skills)
     case 'approveInstructions':
       return registry.approveInstructions(m.name, m.instructions?.[0])
     case 'approvals':
@@ -149,10 +157,28 @@ async function perform(
     case 'resources':
     case 'resourceTemplates':
     case 'prompts':
+    case 'skills':
     case 'instructions':
       return registry[m.method]({ signal, ...(m.servers && { servers: m.servers }) })
     case 'heldPrompts':
-      return registry.prompts({ signal, held: true, ...(m.servers && { servers: m.servers }) })
+    case 'heldSkills':
+      return registry[m.method === 'heldSkills' ? 'skills' : 'prompts']({
+        signal,
+        held: true,
+        ...(m.servers && { servers: m.servers }),
+      })
+    case 'getSkill': {
+      const skill = await registry.getSkill(m.name, m.uri, { signal })
+      loaded.set(m.held, skill)
+      if (loaded.size > mostLoaded) loaded.delete(loaded.keys().next().value!)
+      const { read: _, list: __, ...rest } = skill
+      return rest
+    }
+    case 'useSkill': {
+      const skill = loaded.get(m.held)
+      if (!skill) throw new RegistryError('gone', 'the skill is not held any more', { hint: 'Load it again.' })
+      return m.list ? skill.list(m.path, { signal }) : skill.read(m.path, { signal })
+    }
     case 'readResource':
       return registry.readResource(m.name, m.uri, { signal })
     case 'getPrompt':

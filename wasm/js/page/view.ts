@@ -6,7 +6,7 @@ import type * as types from '../shared/types.ts'
 import { argumentText, checkCall, checkFunction } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
-import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { callTool, isOffering, isOwn, readTool, resourceTools, searchTool, skillTools } from './own-tools.ts'
 import { shielded, within } from './requests.ts'
 import { checkCount } from './suggest.ts'
 import { filterFor, matchesOne } from './toolfilter.ts'
@@ -135,10 +135,11 @@ export class View extends ModelTools implements types.View {
     if (!tool && !isOwn(name)) throw this.#notOffered(name)
     const text = argumentText(args)
     if (name === searchTool || name === callTool) return this.answer(name, text, options)
-    if (resourceTools.includes(name as never)) {
+    if (isOffering(name)) {
       const { server = '' } = this.#checkServer(JSON.parse(text))
       // A reading is asked about and counted as a call is.
-      if (name === resourceTools[1]) tool = { name, server, tool: name, definition: { name, inputSchema: {} } }
+      if (name === resourceTools[1] || name === skillTools[1])
+        tool = { name, server, tool: name, definition: { name, inputSchema: {} } }
     }
     if (!tool) return this.#parent.call(name, args, options)
     const { calls = Infinity, seconds = Infinity } = this.#options.limits ?? {}
@@ -210,13 +211,17 @@ export class View extends ModelTools implements types.View {
     throw new RegistryError('denied', message, { server: tool.server, hint: "The view's approve did not allow it." })
   }
 
-  /** Resources are there of the servers whose tools the view may have. */
+  /** Resources and skills are there of the servers whose tools the view may have. */
   #checkServer(asked: { server?: string }): { server?: string } {
     const { servers } = this.#options
     if (!servers || servers.includes(asked.server!)) return asked
-    throw new RegistryError('not_offered', `Resources are there of these servers: ${servers.join(', ')}. Name one.`, {
-      hint: 'The view is of these servers only.',
-    })
+    throw new RegistryError(
+      'not_offered',
+      `Resources and skills are there of these servers: ${servers.join(', ')}. Name one.`,
+      {
+        hint: 'The view is of these servers only.',
+      },
+    )
   }
 
   #notOffered(name: unknown): RegistryError {

@@ -56,8 +56,16 @@ export type Request =
     | { method: 'setEnabled'; name: string; enabled: boolean; scope?: ScopeOptions['scope'] }
     | { method: 'discover'; names?: string[] }
     | ({ method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean } & CallOptions)
-    | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts' | 'instructions'; servers?: string[] }
+    | { method: ListMethod; servers?: string[] }
     | { method: 'approvePrompts'; name: string; prompts?: string[] }
+    /** The reply has a reason for each skill, '' for those that are not held. `skills`: a URI and a digest in turn. */
+    | { method: 'reviewSkills'; name: string; skills: string[]; approve?: boolean }
+    | { method: 'askSkill'; name: string; params: { uri: string; cursor?: string }; directory?: boolean }
+    /** These go to the realm that owns a served registry. It keeps the skill under the number `held`. */
+    | { method: 'heldSkills'; servers?: string[] }
+    | { method: 'approveSkills'; name: string; skills?: string[] }
+    | { method: 'getSkill'; name: string; uri: string; held: number }
+    | { method: 'useSkill'; held: number; path: string; list: boolean }
     | { method: 'approveInstructions'; name: string; instructions?: string[] }
     | { method: 'readResource'; name: string; uri: string }
     | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
@@ -82,6 +90,15 @@ export type Request =
     | { method: 'wake' }
     | { method: 'close' }
   )
+
+/** The lists of what servers offer beside tools. */
+type ListMethod =
+  | 'resources'
+  | 'resourceTemplates'
+  | 'prompts'
+  | 'heldPrompts'
+  | 'skills'
+  | 'instructions'
 
 /** Options of a call that most calls do not have. */
 export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & {
@@ -108,7 +125,7 @@ export interface CompleteParams {
   context?: { arguments: Record<string, string> }
 }
 
-/** An entry of the reply to `resources`, `resourceTemplates` and `prompts`. `name` is the prompt's in the registry. */
+/** An entry of the reply to a ListMethod. `name` is the prompt's in the registry. */
 export interface OfferReply {
   server: string
   name?: string

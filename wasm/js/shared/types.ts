@@ -467,6 +467,28 @@ export interface Registry extends AsyncDisposable {
    */
   approvePrompts(server: string, prompts?: string[]): Promise<void>
   /**
+   * Lists the skills of servers that have the extension `io.modelcontextprotocol/skills`, like `resources()`. No file is
+   * read. With `held: true` it lists those that wait for {@link approveSkills}. A list need not be complete: `getSkill`
+   * takes URIs of other skills too. With `format: 'text'` it is one text for a system prompt, an index of names, URIs
+   * and descriptions with a fence around each server's words.
+   */
+  skills(options?: ListOptions & { held?: boolean }): Promise<SkillInfo[]>
+  /** The index as one text for a system prompt. */
+  skills(options: ListOptions & { format: 'text' }): Promise<string>
+  /**
+   * Loads a skill of a server, by the URI of its SKILL.md, or by its name if the server lists one skill of that name.
+   * Size, digest and frontmatter of SKILL.md are compared with the skill's entry. Nothing of a skill is ever executed.
+   * Rejects with `unknown_skill`, with `held` if the skill waits for its approval, and with `invalid_skill` if entry or
+   * content are not as they must be, also after the entry was asked for again.
+   */
+  getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<Skill>
+  /**
+   * Approves held skills in their current version, by URI; without URIs, all that are held. Rejects with
+   * `unknown_skill` if one of them is not held. `pin:` and the pin of a held skill approve only that version, and
+   * reject with `held` if the skill has another one by now.
+   */
+  approveSkills(server: string, skills?: string[]): Promise<void>
+  /**
    * Makes the messages of a prompt, by its name in `prompts()`. Rejects with `invalid_arguments` if a required argument
    * is missing, and with `held` if the prompt waits for its approval, before anything is sent.
    */
@@ -674,6 +696,86 @@ export interface ResourceResult {
   flags?: Flag[]
 }
 
+/** A file that the entry of a skill lists. */
+export interface SkillEntry {
+  /** Relative to the skill's directory. */
+  path: string
+  uri: string
+  /** `sha256:` and 64 hexadecimal digits. Absent in a directory of a dynamic skill. */
+  digest?: string
+  /** In bytes. Absent in a directory of a dynamic skill. */
+  size?: number
+  /** Only in a directory of a dynamic skill: it is a directory itself. */
+  directory?: true
+}
+
+/**
+ * A skill that a server serves (SEP-2640, `io.modelcontextprotocol/skills`). Its server and its URI identify it; names
+ * are not unique. The texts are the server's words: do not trust them, and grant no permission for `allowed-tools`.
+ */
+export interface SkillInfo {
+  server: string
+  /** That of its SKILL.md. */
+  uri: string
+  name: string
+  description: string
+  /** The YAML of SKILL.md as JSON. */
+  frontmatter: Record<string, unknown>
+  /** All files, SKILL.md included. `dynamic`: the server makes them when they are read, and nothing verifies them. */
+  files: SkillEntry[] | 'dynamic'
+  /** Tells this version of the skill from others: the SHA-256 of its files' URIs and digests, base64url. */
+  pin?: string
+  /**
+   * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files differ
+   * from the approved ones. `new`: its URI is new.
+   */
+  held?: 'changed' | 'new'
+  /** Why the skill cannot be loaded: its entry is not as the specification wants it, or it is too large. */
+  refused?: string
+  /** For hidden text, which is removed. */
+  flags?: Flag[]
+}
+
+/** A file of a skill. Its size and digest are those of the skill's entry. It is untrusted nevertheless. */
+export interface SkillFile {
+  uri: string
+  /** Relative to the skill's directory. */
+  path: string
+  mimeType?: string
+  /** In bytes. */
+  size: number
+  /** The whole text without hidden characters. Absent if the file is no text in UTF-8. */
+  content?: string
+  /** With no `content`: the bytes as base64. */
+  blob?: string
+  /** The text for a model, which names the server. */
+  text: string
+  /** `uri` is that of the skill. */
+  provenance: { server: string; uri: string; origin: string; untrusted: true }
+  /** The text was cut to `limits.resultBytes`; see {@link ToolResult.truncated}. */
+  truncated?: boolean
+  /** With `truncated`: the handle for `readResult()`. */
+  handle?: string
+  /** Suspicious parts: hidden text, and more with the option `scan`. */
+  flags?: Flag[]
+}
+
+/** A skill that was loaded, with its SKILL.md. */
+export interface Skill extends SkillInfo, SkillFile {
+  uri: string
+  flags?: Flag[]
+  /**
+   * Reads another file of the skill, by its path relative to the skill's directory, or by its URI. Rejects with
+   * `invalid_skill` if the entry that was loaded does not list the file, or the content differs from it.
+   */
+  read(path: string, options?: { signal?: AbortSignal }): Promise<SkillFile>
+  /**
+   * The direct children of a directory of the skill; default: its root. The entry that was loaded says them. Only for a
+   * dynamic skill the server is asked; rejects with `unsupported` if it lists no directories.
+   */
+  list(path?: string, options?: { signal?: AbortSignal }): Promise<SkillEntry[]>
+}
+
 /** A message of a prompt, as in the MCP specification. */
 export interface PromptMessage {
   role: 'user' | 'assistant'
@@ -806,6 +908,12 @@ export interface ToolFilter {
    * and what a result of that server has named. A reading needs an approval as a call does. Default: false.
    */
   resources?: boolean
+  /**
+   * Adds the tools `portolan_list_skills` and `portolan_load_skill`, with which a model lists and loads skills.
+   * `dispatch()` and `call()` answer them. Loading a skill needs an approval as a call does, for the version of the
+   * skill that is loaded; its files need none of their own. Default: false.
+   */
+  skills?: boolean
   /**
    * Keeps a long list out of the model's context. Tools beyond a budget are left out. In their place stand
    * `portolan_search_tools`, which finds them, and `portolan_call_tool`, which calls them; `dispatch()` and `call()`
@@ -1574,6 +1682,7 @@ export type ErrorCode =
   | 'invalid_config'
   | 'invalid_option'
   | 'invalid_result'
+  | 'invalid_skill'
   | 'load_failed'
   | 'network'
   | 'not_offered'
@@ -1596,6 +1705,7 @@ export type ErrorCode =
   | 'unknown_prompt'
   | 'unknown_resource'
   | 'unknown_server'
+  | 'unknown_skill'
   | 'unknown_tool'
   | 'version_mismatch'
   | 'worker_failed'

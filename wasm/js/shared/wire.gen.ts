@@ -357,6 +357,29 @@ export const invalidResultError = {
 } as const
 
 /** The class of an error of this code. */
+export const heldError = {
+  code: 'held',
+  hint:
+    'It is not what was approved. Look at what changed, and approve it: getSnapshot().held and approveTools(server), prompts({held: true}) and approvePrompts(server), or skills({held: true}) and approveSkills(server).',
+  retryable: false,
+} as const
+
+/** The class of an error of this code. */
+export const invalidSkillError = {
+  code: 'invalid_skill',
+  hint:
+    "The skill was not loaded: its entry or its files are not as they must be. Load it again if the server has just changed it, or tell the server's maker.",
+  retryable: false,
+} as const
+
+/** The class of an error of this code. */
+export const unknownSkillError = {
+  code: 'unknown_skill',
+  hint: 'Use a skill of skills(), or the URI of its SKILL.md.',
+  retryable: false,
+} as const
+
+/** The class of an error of this code. */
 export const unknownServerError = {
   code: 'unknown_server',
   hint: 'Add the server first, or check its name.',
