@@ -4,6 +4,7 @@ import type {
   Registry,
   ResourceInfo,
   ResourceTemplateInfo,
+  SkillInfo,
   Snapshot,
 } from '../../wasm/js/shared/types.ts'
 import { DialogPart } from '../ui/dialog.ts'
@@ -57,6 +58,8 @@ export type Dialog =
   | { kind: 'review'; server: string }
   | { kind: 'resource'; resource: ResourceInfo | ResourceTemplateInfo }
   | { kind: 'prompt'; prompt: PromptInfo }
+  /** `approved` is called once a held skill was approved. */
+  | { kind: 'skill'; skill: SkillInfo; approved(): void }
   | { kind: 'export'; server?: string }
   | { kind: 'catalogue' }
 

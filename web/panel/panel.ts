@@ -44,7 +44,7 @@ type Order = typeof orders[number]
 /** With more servers than these, there are a search field and an order. */
 const FEW = 3
 
-const views: View[] = ['servers', 'tools', 'resources', 'prompts', 'tasks', 'log', 'activity']
+const views: View[] = ['servers', 'tools', 'resources', 'prompts', 'skills', 'tasks', 'log', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
 
 /** The settings panel; see types.ts. */
@@ -176,7 +176,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     }
     if (changed.has('view')) {
       if (this.view === 'activity') void this.run(() => import('./parts.ts'))
-      if (['resources', 'prompts', 'tasks', 'log'].includes(this.view)) void this.run(() => import('./offers/index.ts'))
+      if (['resources', 'prompts', 'skills', 'tasks', 'log'].includes(this.view))
+        void this.run(() => import('./offers/index.ts'))
     }
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated) {
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
@@ -226,6 +227,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
           ? html`<portolan-resources .panel=${this} .servers=${this.snapshot.servers}></portolan-resources>`
           : view === 'prompts'
           ? html`<portolan-prompt-list .panel=${this} .servers=${this.snapshot.servers}></portolan-prompt-list>`
+          : view === 'skills'
+          ? html`<portolan-skill-list .panel=${this} .servers=${this.snapshot.servers}></portolan-skill-list>`
           : view === 'tasks'
           ? html`<portolan-tasks .panel=${this}></portolan-tasks>`
           : view === 'log'
@@ -245,7 +248,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     const counts: Partial<Record<View, number>> = { servers, tools: this.snapshot.tools.length }
     return tabStrip(this, {
       label: t('panel'),
-      tabs: views,
+      tabs: views.filter((v) => v !== 'skills' || v === this.view || servesSkills(this.snapshot)),
       chosen: this.view,
       choose: (view) => this.go(view),
       face: (v) =>
@@ -358,6 +361,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         return html`<portolan-resource .panel=${this} .resource=${dialog.resource}></portolan-resource>`
       case 'prompt':
         return html`<portolan-prompt .panel=${this} .prompt=${dialog.prompt}></portolan-prompt>`
+      case 'skill':
+        return html`<portolan-skill .panel=${this} .skill=${dialog.skill} .approved=${dialog.approved}></portolan-skill>`
       case 'export':
         return html`<portolan-export .panel=${this} .server=${dialog.server}></portolan-export>`
       case 'catalogue':
@@ -404,7 +409,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   readonly show = (dialog: Dialog | undefined): void => {
     void this.run(async () => {
-      if (dialog) await (/^(?:resource|prompt)$/.test(dialog.kind) ? import('./offers/index.ts') : import('./parts.ts'))
+      if (dialog)
+        await (/^(?:resource|prompt|skill)$/.test(dialog.kind) ? import('./offers/index.ts') : import('./parts.ts'))
       this.dialog = dialog
     })
   }
@@ -470,6 +476,12 @@ function levelBelow(element: Element): number {
   }
   return Math.min(level + 1, 5)
 }
+
+/** Whether a server announces the extension for skills (SEP-2640). */
+const servesSkills = ({ servers }: Snapshot) =>
+  Object.values(servers).some(({ capabilities }) =>
+    'io.modelcontextprotocol/skills' in Object(capabilities?.['extensions'])
+  )
 
 const offered = ({ servers }: ToolLists) =>
   [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))

@@ -79,7 +79,7 @@ export declare class PortolanPanel extends HTMLElement {
 }
 
 /** The views between which the panel's tabs choose. */
-export type PanelView = 'servers' | 'tools' | 'resources' | 'prompts' | 'tasks' | 'log' | 'activity'
+export type PanelView = 'servers' | 'tools' | 'resources' | 'prompts' | 'skills' | 'tasks' | 'log' | 'activity'
 /** By message key: a text with {places}, or one for each plural category (Unicode CLDR). */
 export type PanelMessages = Record<string, string | { [category in Intl.LDMLPluralRule]?: string }>
 

@@ -34,8 +34,8 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
   /** The field in a server's health that is absent while its list is unknown. */
   protected abstract readonly counts: readonly ('resourceCount' | 'templateCount' | 'promptCount')[]
   protected abstract readonly words: {
-    search: 'search_resources' | 'search_prompts'
-    none: 'no_resources' | 'no_prompts'
+    search: 'search_resources' | 'search_prompts' | 'search_skills'
+    none: 'no_resources' | 'no_prompts' | 'no_skills'
   }
   protected abstract keyOf(offer: O): string
   protected abstract row(offer: O): TemplateResult
@@ -64,6 +64,12 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
     }
     this.loading = false
     await this.follow() // the servers may have changed meanwhile
+  }
+
+  /** Asks again although no server has changed. */
+  protected reload(): void {
+    this.asked = ''
+    void this.follow()
   }
 
   protected override render(): TemplateResult {
