@@ -61,6 +61,15 @@ function identity(scenario, context) {
   return Object.fromEntries(Object.entries(auth).filter(([, v]) => v !== undefined))
 }
 
+/** Lists the skills, and unless that is all that the scenario wants, loads the first one with all its files. */
+async function useSkills(registry, scenario) {
+  const [skill] = await registry.skills()
+  if (!skill) throw new Error('no skill is listed')
+  if (scenario === 'sep-2640-client-no-prefetch') return
+  const loaded = await registry.getSkill(skill.server, skill.uri)
+  for (const { path } of loaded.files) await loaded.read(path)
+}
+
 export async function drive({ createRegistry, url, scenario, context, options, server = {} }) {
   const auth = identity(scenario, context)
   const registry = await createRegistry({
@@ -105,6 +114,13 @@ export async function drive({ createRegistry, url, scenario, context, options, s
     if (!e) continue
     told.push(e.message)
     failed ||= scenario === 'tools_call' || scenario === 'sse-retry' || scenario.startsWith('auth/')
+  }
+  if (!failed && scenario.startsWith('sep-2640-client-')) {
+    try {
+      await useSkills(registry, scenario)
+    } catch (e) {
+      told.push(e.message) // the suite wants it, and looks at what was read
+    }
   }
   await registry.close()
   return { failed, told }

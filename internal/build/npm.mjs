@@ -83,7 +83,19 @@ const chunkOf = {
   text: 'results',
   plaintext: 'results',
   ...Object.fromEntries(
-    ['models', 'modeltools', 'view', 'local', 'finder', 'searchdocument', 'yield', 'suggest', 'toolfilter', 'tokens']
+    [
+      'models',
+      'modeltools',
+      'view',
+      'local',
+      'finder',
+      'searchdocument',
+      'yield',
+      'suggest',
+      'toolfilter',
+      'tokens',
+      'offertools',
+    ]
       .concat(['dialects', 'formats', 'convert', 'gemini', 'schemarefs', 'schemashape', 'schemaview'])
       .map((source) => [source, 'models']),
   ),

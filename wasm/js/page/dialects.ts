@@ -1,7 +1,8 @@
 import { unknownFormat } from './formats.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
-import { callTool, readTool, resourceTools, searchTool, skillTools } from './own-tools.ts'
+import { resourceTools, skillTools } from './offertools.ts'
+import { callTool, readTool, searchTool } from './own-tools.ts'
 import type { AISDKSchema, Dialect, JSONSchema, Loss, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']

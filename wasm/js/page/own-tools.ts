@@ -4,14 +4,9 @@
 /** The name of the tool that reads more of a result that was cut. */
 export const readTool = 'portolan_read_result'
 
-/** The names of the tools with which models list and read resources. */
-export const resourceTools = ['portolan_list_resources', 'portolan_read_resource'] as const
-
-/** The names of the tools with which models list and load skills. */
-export const skillTools = ['portolan_list_skills', 'portolan_load_skill'] as const
-
-/** Whether it lists or reads what servers offer beside tools. */
-export const isOffering = (name: string): boolean => [...resourceTools, ...skillTools].includes(name as never)
+/** Whether it is one of offertools.ts, with which models list and read what servers offer beside tools. */
+export const isOffering = (name: string): boolean =>
+  /^portolan_(list_(resource|skill)s|read_resource|load_skill)$/.test(name)
 
 /** The names of the tools with which models find and call tools that are not in their list. */
 export const searchTool = 'portolan_search_tools', callTool = 'portolan_call_tool'

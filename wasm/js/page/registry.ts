@@ -25,6 +25,7 @@ import { aborted, Requests, shielded, type Event, type HostListener, type Source
 import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
 import type { RegistryTools, Source as ModelSource } from './models.ts'
+import type { Skills } from './skills.ts'
 import type { Results } from './results.ts'
 import type { Tasks } from './tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -370,18 +371,18 @@ export class RegistryImage implements types.Registry, HostListener {
     await this.#approve({ method: 'approvePrompts', name: server, prompts })
   }
 
-  skills =
-    ((options?: types.ListOptions) =>
-      this.#offer().then((o) => o.skills()).then((s) => s.list(options))) as types.Registry[
-        'skills'
-      ]
+  async #skills(): Promise<Skills> {
+    return (await this.#offer()).skills()
+  }
 
-  getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
-    return this.#offer().then((o) => o.skills()).then((s) => s.get(server, skill, options))
+  skills = (async (options?: types.ListOptions) => (await this.#skills()).list(options)) as types.Registry['skills']
+
+  async getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
+    return (await this.#skills()).get(server, skill, options)
   }
 
   async approveSkills(server: string, skills?: string[]): Promise<void> {
-    await (await (await this.#offer()).skills()).approve(server, skills)
+    await (await this.#skills()).approve(server, skills)
     await this.#owner.approvalsSaved?.()
   }
 

@@ -10,7 +10,7 @@ import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
 import { arrayOf, checkText, isContents, type OfferSource, valueOf } from './offers.ts'
-import { skillTools } from './own-tools.ts'
+import { skillTools } from './offertools.ts'
 import { aborted } from './requests.ts'
 
 // Skills of servers (SEP-2640). A skill is text of a stranger: it is checked against its entry, and never executed.
