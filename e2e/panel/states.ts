@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { launchChromium, listen, root, type Listening } from '../web/harness.ts'
 import { oauthServer } from '../web/oauthserver.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import { skill, skillServer } from '../web/skillserver.ts'
 import { taskServer } from '../web/taskserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
@@ -43,6 +44,11 @@ export async function panelStates(
   const asks = { url: asking.url }
   const words = { now: '' }
   const tasking = await taskServer()
+  const skilled = await skillServer([
+    skill('skill://acme/refunds', 'Process customer refund requests per company policy.', {
+      'examples/email.md': 'Dear customer,',
+    }),
+  ])
   const told = await sdkServer([], { instructions: () => words.now })
   const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
   const catalogue = await listen((_, res) =>
@@ -296,6 +302,13 @@ export async function panelStates(
       await p.panel.locator('dialog[open] .result').waitFor()
       return p
     },
+    skill: async (context, query) => {
+      const docs = { url: skilled.url, trust: 'ask-always' as const }
+      const p = await openPanel(browser, site, { context, servers: { docs }, query: { view: 'skills', ...query } })
+      await p.panel.locator('.about').first().click()
+      await p.panel.locator('dialog[open] .result').waitFor()
+      return p
+    },
     log: async (context, query) => {
       const p = await openPanel(browser, site, { context, query: { view: 'log', ...query }, servers: { asks } })
       for (const log of ['The tide turns at noon.', 'The pilot boards at the north pier.'])
@@ -327,7 +340,7 @@ export async function panelStates(
     states,
     site,
     close: async () => {
-      for (const s of [site, port, large, catalogue, files, guarded, asking, told, tasking]) await s.close()
+      for (const s of [site, port, large, catalogue, files, guarded, asking, told, tasking, skilled]) await s.close()
     },
   }
 }
