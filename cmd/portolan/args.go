@@ -119,7 +119,11 @@ func newRegistry(ctx context.Context, urls []string, headers map[string]string, 
 				return nil, nil, err
 			}
 		}
-		if err := r.Add(name, registry.ServerConfig{URL: u, Headers: headers}); err != nil {
+		err := r.Add(name, registry.ServerConfig{URL: u, Headers: headers})
+		if _, unread := url.Parse(u); err == nil && unread != nil {
+			err = errors.New("the URL cannot be read: " + unread.(*url.Error).Err.Error())
+		}
+		if err != nil {
 			r.Close()
 			return nil, nil, fmt.Errorf("%w: %v", errUsage, err)
 		}

@@ -115,6 +115,7 @@ func TestCall(t *testing.T) {
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
 		{"a port only", []string{"http://:8080/mcp", "echo"}, 2, "", "url has no host"},
+		{"half an address", []string{"http://[::1", "echo"}, 2, "", "the URL cannot be read"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)
