@@ -4,7 +4,7 @@ import { fromWire } from '../shared/errors.ts'
 import type { Called, OfferReply } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
-import { heldError, invalidSkillError, unknownSkillError } from '../shared/wire.gen.ts'
+import { invalidSkillError, unknownSkillError } from '../shared/wire.gen.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
@@ -53,6 +53,9 @@ interface Known {
   info: types.SkillInfo
   frontmatter: Record<string, unknown>
 }
+
+/** What to do about a skill that is held. */
+const heldHint = 'Look at skills({ held: true }), and approve it: approveSkills(server).'
 
 type Options = { signal?: AbortSignal | undefined }
 
@@ -139,7 +142,7 @@ export class Skills {
       throw byPin
         ? new RegistryError('held', 'it is another version than the one that was shown', {
           server,
-          hint: heldError.hint,
+          hint: heldHint,
         })
         : new RegistryError('unknown_skill', 'not all of these are held', { server, hint: unknownSkillError.hint })
     }
@@ -205,7 +208,7 @@ export class Skills {
     if (refused !== undefined) throw invalid(server, refused)
     if (!pin)
       throw new RegistryError('unsupported', 'this page cannot compute digests', { hint: 'Serve it over https.' })
-    if (held) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldError.hint })
+    if (held) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldHint })
     return {
       server,
       uri,
