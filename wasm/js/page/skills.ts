@@ -1,19 +1,34 @@
 import { isObject } from '../shared/object.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
-import { fromWire } from '../shared/errors.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
 import type { Called, OfferReply } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
+import type { Scanner } from '../shared/scan.ts'
 import type * as types from '../shared/types.ts'
 import { invalidSkillError, unknownSkillError } from '../shared/wire.gen.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
-import { arrayOf, checkText, isContents, type OfferSource, valueOf } from './offers.ts'
+import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
 import { skillTools } from './offertools.ts'
-import { aborted } from './requests.ts'
+import { aborted, type Requests } from './requests.ts'
+import type { Results } from './results.ts'
 
 // Skills of servers (SEP-2640). A skill is text of a stranger: it is checked against its entry, and never executed.
+
+/** What the part takes from its registry. */
+export interface SkillSource {
+  requests: Requests
+  /** Another realm owns the registry and has made the results. */
+  remote: boolean
+  results(): Promise<Results>
+  resultBytes(): number
+  origin(server: string): string
+  scanner: Scanner | undefined
+  /** The error of a call that the user does not allow. */
+  admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
+}
 
 /** What every host takes, and this one at most (SEP-2640, Limits): files of a skill, and their bytes. */
 const mostFiles = 512, mostBytes = 16 << 20
@@ -60,7 +75,7 @@ const heldHint = 'Look at skills({ held: true }), and approve it: approveSkills(
 type Options = { signal?: AbortSignal | undefined }
 
 export class Skills {
-  readonly #source: OfferSource
+  readonly #source: SkillSource
   /** The entries that models have loaded, by server and URI. */
   readonly #acting = new Map<string, Entry>()
   /** Entries of skills/get, in place of listed ones whose pin was `over`. */
@@ -70,7 +85,7 @@ export class Skills {
   #keptBytes = 0
   #last = 0
 
-  constructor(source: OfferSource) {
+  constructor(source: SkillSource) {
     this.#source = source
   }
 
