@@ -360,8 +360,8 @@ export class Skills {
       throw invalid(server, `${path} has ${bytes.length} bytes, and its entry says ${listed.size}`)
     if (`sha256:${hex(await sha256(bytes))}` !== listed.digest)
       throw invalid(server, `${path} has not the digest of its entry`)
+    if (!this.#kept.has(key)) this.#keptBytes += bytes.length // another request may have read it meanwhile
     this.#kept.set(key, { bytes, mimeType })
-    this.#keptBytes += bytes.length
     for (const [oldest, file] of this.#kept) {
       if (this.#keptBytes <= mostKept) break
       this.#kept.delete(oldest)

@@ -766,7 +766,8 @@ export interface Skill extends SkillInfo, SkillFile {
   flags?: Flag[]
   /**
    * Reads another file of the skill, by its path relative to the skill's directory, or by its URI. Rejects with
-   * `invalid_skill` if the entry that was loaded does not list the file, or the content differs from it.
+   * `invalid_skill` if the entry that was loaded does not list the file, or the content differs from it. Through
+   * `connectRegistry` it rejects with `gone` once 50 more skills were loaded.
    */
   read(path: string, options?: { signal?: AbortSignal }): Promise<SkillFile>
   /**
