@@ -4,7 +4,7 @@
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
-//	portolan resources|prompts URL… [--header 'K: V'] [--json]
+//	portolan resources|prompts|skills URL… [--header 'K: V'] [--json]
 //	portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
 //	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
 //	portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
@@ -50,6 +50,7 @@ const usage = `usage:
   portolan resources URL… [--header 'K: V'] [--json]
   portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
   portolan prompts URL… [--header 'K: V'] [--json]
+  portolan skills URL… [--header 'K: V'] [--json]
   portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
   portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
   portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
@@ -88,7 +89,7 @@ var errUsage = errors.New("wrong usage")
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt,
+	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt, "skills": skills,
 	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "ask": askChats, "chats": chats,
 	"gateway": gatewayCommand,
 }

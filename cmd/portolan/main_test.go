@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -138,7 +139,7 @@ func TestUsage(t *testing.T) {
 	for _, row := range []struct {
 		args  []string
 		lines int
-	}{{[]string{"help"}, 27}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5}} {
+	}{{[]string{"help"}, 28}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5}} {
 		if code, out, _ := portolan(t, row.args...); code != 0 || strings.Count(out, "\n") != row.lines {
 			t.Errorf("%q: exit code %d, %s", row.args, code, out)
 		}
@@ -267,8 +268,9 @@ func TestAServersWordsInTheTerminal(t *testing.T) {
 		}
 		_ = json.NewDecoder(req.Body).Decode(&m)
 		result, ok := map[string]string{
-			"initialize":     `{"protocolVersion":"2025-11-25","capabilities":{"prompts":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}`,
+			"initialize":     `{"protocolVersion":"2025-11-25","capabilities":{"prompts":{},"resources":{},"extensions":{"io.modelcontextprotocol/skills":{}}},"serverInfo":{"name":"s","version":"1"}}`,
 			"prompts/list":   `{"prompts":[{"name":"p"}]}`,
+			"skills/list":    `{"skills":[{"uri":"skill://a/SKILL.md","frontmatter":{"name":"a","description":"words` + odd + `"},"resources":"dynamic"}]}`,
 			"prompts/get":    `{"messages":[{"role":"user` + odd + `","content":{"type":"text","text":"words` + odd + `"}}]}`,
 			"resources/read": `{"contents":[{"uri":"s://a` + odd + `","mimeType":"image/png` + odd + `","blob":"AAAA"}]}`,
 		}[m.Method]
@@ -285,13 +287,14 @@ func TestAServersWordsInTheTerminal(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	for _, args := range [][]string{{"prompt", server.URL, "p"}, {"read", server.URL, "s://a"}} {
+	for _, args := range [][]string{{"prompt", server.URL, "p"}, {"read", server.URL, "s://a"}, {"skills", server.URL}} {
 		code, out, errs := portolan(t, args...)
-		if code != 0 || !strings.Contains(out, "user: words\n") && !strings.Contains(out, "[s://a, image/png, 3 bytes") {
+		if code != 0 || !strings.Contains(out, "user: words\n") && out != fmt.Sprintf("%-40s words\n", "skill://a/SKILL.md") && !strings.Contains(out, "[s://a, image/png, 3 bytes") {
 			t.Errorf("%v: %d %q %q", args, code, out, errs)
 		}
 		code, out, errs = portolan(t, append(args, "--json")...)
-		if code != 0 || strings.ContainsAny(out, "\u009b\u007f\x1b") || !strings.Contains(out, `\u009b2J\u001b[2J\u007f`) || !json.Valid([]byte(out)) {
+		isList := args[0] == "skills" // whose entries have no hidden text
+		if code != 0 || strings.ContainsAny(out, "\u009b\u007f\x1b") || !isList && !strings.Contains(out, `\u009b2J\u001b[2J\u007f`) || !json.Valid([]byte(out)) {
 			t.Errorf("%v: %d %q %q", args, code, out, errs)
 		}
 	}

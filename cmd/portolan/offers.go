@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -15,7 +16,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
-// An offerEntry is a resource, a template or a prompt in the output with --json.
+// An offerEntry is a resource, a template, a prompt or a skill in the output with --json.
 type offerEntry struct {
 	Server     string          `json:"server"`
 	Name       string          `json:"name,omitempty"` // of a prompt, in the registry
@@ -35,6 +36,11 @@ func resources(ctx context.Context, args []string, stdout, stderr io.Writer) err
 // prompts lists the prompts of all named servers.
 func prompts(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return list(ctx, "prompts", args, stdout, map[string]lister{"prompts": (*registry.Registry).Prompts})
+}
+
+// skills lists the skills of all named servers. It reads none of their files.
+func skills(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return list(ctx, "skills", args, stdout, map[string]lister{"skills": (*registry.Registry).Skills})
 }
 
 // list prints a line for each offer, or with --json all of them by kind. If one server
@@ -57,7 +63,7 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 	defer r.Close()
 	var failed error
 	all := make(map[string][]offerEntry)
-	for _, kind := range []string{"resources", "resourceTemplates", "prompts"} {
+	for _, kind := range []string{"resources", "resourceTemplates", "prompts", "skills"} {
 		if kinds[kind] == nil {
 			continue
 		}
@@ -69,9 +75,12 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 			if *asJSON {
 				continue
 			}
-			var def struct{ Title, Name, Description string }
+			var def struct {
+				Title, Name, Description string
+				Frontmatter              struct{ Description string } // of a skill
+			}
 			json.Unmarshal(o.Def, &def) // what is no text is not shown
-			line, _, _ := strings.Cut(strings.TrimSpace(def.Description), "\n")
+			line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(def.Description, def.Frontmatter.Description)), "\n")
 			if line == "" {
 				line = def.Title
 			}

@@ -82,6 +82,7 @@ const chunkOf = {
   results: 'results',
   text: 'results',
   plaintext: 'results',
+  offered: 'results',
   ...Object.fromEntries(
     [
       'models',

@@ -20,14 +20,14 @@ var (
 	UnknownSkill     = Error{"unknown_skill", "Use a skill of skills(), or the URI of its SKILL.md.", false}
 	Disabled         = Error{"disabled", "Turn the server on: setEnabled(name, true).", false}
 	Suspended        = Error{"suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true}
-	Held             = Error{"held", "It is not what was approved. Look at what changed, and approve it: getSnapshot().held and approveTools(server), prompts({held: true}) and approvePrompts(server), or skills({held: true}) and approveSkills(server).", false}
+	Held             = Error{"held", "It is not what was approved. Look at what changed, and approve it: getSnapshot().held and approveTools(server), or prompts({held: true}) and approvePrompts(server).", false}
 	Denied           = Error{"denied", "The user did not allow this call.", false}
 	Gone             = Error{"gone", "Call the tool again.", false}
 	Closed           = Error{"closed", "The registry was closed; create a new one.", false}
 	InvalidConfig    = Error{"invalid_config", "Correct the server's name or configuration.", false}
 	InvalidArguments = Error{"invalid_arguments", "Pass one JSON object that fits the tool's inputSchema, or the prompt's arguments.", false}
 	InvalidResult    = Error{"invalid_result", "Tell the server's maker; validateResults: 'flag' gives such results with flags.", false}
-	InvalidSkill     = Error{"invalid_skill", "The skill was not loaded: its entry or its files are not as they must be. Load it again if the server has just changed it, or tell the server's maker.", false}
+	InvalidSkill     = Error{"invalid_skill", "Its entry or a file is not as it must be. Load it again if it has just changed, or tell the maker.", false}
 	SessionExpired   = Error{"session_expired", "The server keeps forgetting the session; try again.", true}
 	Redirect         = Error{"redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false}
 	TooLarge         = Error{"too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false}

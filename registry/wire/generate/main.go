@@ -85,7 +85,6 @@ var errors = []struct {
 	{"invalidArgumentsError", wire.InvalidArguments},
 	{"invalidConfigError", wire.InvalidConfig},
 	{"invalidResultError", wire.InvalidResult},
-	{"heldError", wire.Held},
 	{"invalidSkillError", wire.InvalidSkill},
 	{"unknownSkillError", wire.UnknownSkill},
 	{"unknownServerError", wire.UnknownServer},

@@ -1,35 +1,23 @@
 import { cleanly } from './cleanly.ts'
-import type { Results } from './results.ts'
-import type { Requests } from './requests.ts'
 import { aborted } from './requests.ts'
 import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
-import { opened } from '../shared/answer.ts'
 import { plain } from '../shared/plaintext.ts'
-import { fromWire, type WireError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
 import { resourceTools, skillTools } from './offertools.ts'
-import type { Skills } from './skills.ts'
+import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
+import type { Skills, SkillSource } from './skills.ts'
 import type { Called, CompleteParams, OfferReply, RequestBody } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { Scanner } from '../shared/scan.ts'
 import { logLevels } from '../shared/wire.gen.ts'
 import type * as types from '../shared/types.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import type { messagesFor } from './messages.ts'
 
 /** What the part takes from its registry. */
-export interface OfferSource {
-  requests: Requests
-  /** Another realm owns the registry and has made the results. */
-  remote: boolean
-  results(): Promise<Results>
-  skills(): Promise<typeof import('./skills.ts')>
-  resultBytes(): number
+export interface OfferSource extends SkillSource {
+  skills(): Promise<{ Skills: new(source: SkillSource) => Skills }>
   messagesFor: typeof messagesFor
-  origin(server: string): string
-  scanner: Scanner | undefined
-  /** The error of a call that the user does not allow. */
-  admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
 }
 
 type List = 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts'
@@ -373,10 +361,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-export function checkText(what: string, value: unknown): void {
-  if (typeof value !== 'string') throw new RegistryError('invalid_option', `${what} is not a text`)
-}
-
 /** Instructions for a system prompt. The server's words cannot end the fence. */
 function fenced({ server, text }: types.ServerInstructions): string {
   const name = server.replace(/["<>&]/g, '_')
@@ -385,20 +369,6 @@ function fenced({ server, text }: types.ServerInstructions): string {
       text.replace(/<(?=\/?server-instructions)/gi, '&lt;')
     }\n</server-instructions>`
 }
-
-export const arrayOf = (v: unknown): unknown[] => Array.isArray(v) ? v : []
-
-export function valueOf(answer: Called): Record<string, unknown> {
-  try {
-    const { value } = opened(answer)
-    return isObject(value) ? value : {}
-  } catch (cause) {
-    throw new RegistryError('protocol', 'the response is not JSON', { server: answer.server, cause })
-  }
-}
-
-export const isContents = (c: unknown): c is types.ResourceContents =>
-  isObject(c) && typeof c['uri'] === 'string' && (typeof c['text'] === 'string' || typeof c['blob'] === 'string')
 
 const isMessage = (m: unknown): m is types.PromptMessage =>
   isObject(m) && (m['role'] === 'user' || m['role'] === 'assistant') && isObject(m['content']) &&

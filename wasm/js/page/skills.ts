@@ -1,19 +1,34 @@
 import { isObject } from '../shared/object.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
-import { fromWire } from '../shared/errors.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
 import type { Called, OfferReply } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
+import type { Scanner } from '../shared/scan.ts'
 import type * as types from '../shared/types.ts'
-import { heldError, invalidSkillError, unknownSkillError } from '../shared/wire.gen.ts'
+import { invalidSkillError, unknownSkillError } from '../shared/wire.gen.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
-import { arrayOf, checkText, isContents, type OfferSource, valueOf } from './offers.ts'
+import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
 import { skillTools } from './offertools.ts'
-import { aborted } from './requests.ts'
+import { aborted, type Requests } from './requests.ts'
+import type { Results } from './results.ts'
 
 // Skills of servers (SEP-2640). A skill is text of a stranger: it is checked against its entry, and never executed.
+
+/** What the part takes from its registry. */
+export interface SkillSource {
+  requests: Requests
+  /** Another realm owns the registry and has made the results. */
+  remote: boolean
+  results(): Promise<Results>
+  resultBytes(): number
+  origin(server: string): string
+  scanner: Scanner | undefined
+  /** The error of a call that the user does not allow. */
+  admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
+}
 
 /** What every host takes, and this one at most (SEP-2640, Limits): files of a skill, and their bytes. */
 const mostFiles = 512, mostBytes = 16 << 20
@@ -54,10 +69,13 @@ interface Known {
   frontmatter: Record<string, unknown>
 }
 
+/** What to do about a skill that is held. */
+const heldHint = 'Look at skills({ held: true }), and approve it: approveSkills(server).'
+
 type Options = { signal?: AbortSignal | undefined }
 
 export class Skills {
-  readonly #source: OfferSource
+  readonly #source: SkillSource
   /** The entries that models have loaded, by server and URI. */
   readonly #acting = new Map<string, Entry>()
   /** Entries of skills/get, in place of listed ones whose pin was `over`. */
@@ -67,7 +85,7 @@ export class Skills {
   #keptBytes = 0
   #last = 0
 
-  constructor(source: OfferSource) {
+  constructor(source: SkillSource) {
     this.#source = source
   }
 
@@ -139,7 +157,7 @@ export class Skills {
       throw byPin
         ? new RegistryError('held', 'it is another version than the one that was shown', {
           server,
-          hint: heldError.hint,
+          hint: heldHint,
         })
         : new RegistryError('unknown_skill', 'not all of these are held', { server, hint: unknownSkillError.hint })
     }
@@ -205,7 +223,7 @@ export class Skills {
     if (refused !== undefined) throw invalid(server, refused)
     if (!pin)
       throw new RegistryError('unsupported', 'this page cannot compute digests', { hint: 'Serve it over https.' })
-    if (held) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldError.hint })
+    if (held) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldHint })
     return {
       server,
       uri,
@@ -342,8 +360,8 @@ export class Skills {
       throw invalid(server, `${path} has ${bytes.length} bytes, and its entry says ${listed.size}`)
     if (`sha256:${hex(await sha256(bytes))}` !== listed.digest)
       throw invalid(server, `${path} has not the digest of its entry`)
+    if (!this.#kept.has(key)) this.#keptBytes += bytes.length // another request may have read it meanwhile
     this.#kept.set(key, { bytes, mimeType })
-    this.#keptBytes += bytes.length
     for (const [oldest, file] of this.#kept) {
       if (this.#keptBytes <= mostKept) break
       this.#kept.delete(oldest)

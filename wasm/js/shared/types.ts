@@ -467,10 +467,10 @@ export interface Registry extends AsyncDisposable {
    */
   approvePrompts(server: string, prompts?: string[]): Promise<void>
   /**
-   * Lists the skills of servers that have the extension `io.modelcontextprotocol/skills`, like `resources()`. No file is
-   * read. With `held: true` it lists those that wait for {@link approveSkills}. A list need not be complete: `getSkill`
-   * takes URIs of other skills too. With `format: 'text'` it is one text for a system prompt, an index of names, URIs
-   * and descriptions with a fence around each server's words.
+   * Lists the skills of servers that have the extension `io.modelcontextprotocol/skills`, like `resources()`. It reads
+   * no file. With `held: true` it lists those that wait for {@link approveSkills}. A list need not be complete:
+   * `getSkill` takes URIs of other skills too. With `format: 'text'` it is one text for a system prompt: an index of
+   * names, URIs and descriptions with a fence around each server's words.
    */
   skills(options?: ListOptions & { held?: boolean }): Promise<SkillInfo[]>
   /** The index as one text for a system prompt. */
@@ -766,7 +766,8 @@ export interface Skill extends SkillInfo, SkillFile {
   flags?: Flag[]
   /**
    * Reads another file of the skill, by its path relative to the skill's directory, or by its URI. Rejects with
-   * `invalid_skill` if the entry that was loaded does not list the file, or the content differs from it.
+   * `invalid_skill` if the entry that was loaded does not list the file, or the content differs from it. Through
+   * `connectRegistry` it rejects with `gone` once 50 more skills were loaded.
    */
   read(path: string, options?: { signal?: AbortSignal }): Promise<SkillFile>
   /**

@@ -357,18 +357,9 @@ export const invalidResultError = {
 } as const
 
 /** The class of an error of this code. */
-export const heldError = {
-  code: 'held',
-  hint:
-    'It is not what was approved. Look at what changed, and approve it: getSnapshot().held and approveTools(server), prompts({held: true}) and approvePrompts(server), or skills({held: true}) and approveSkills(server).',
-  retryable: false,
-} as const
-
-/** The class of an error of this code. */
 export const invalidSkillError = {
   code: 'invalid_skill',
-  hint:
-    "The skill was not loaded: its entry or its files are not as they must be. Load it again if the server has just changed it, or tell the server's maker.",
+  hint: 'Its entry or a file is not as it must be. Load it again if it has just changed, or tell the maker.',
   retryable: false,
 } as const
 
