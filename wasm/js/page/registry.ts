@@ -18,7 +18,7 @@ import type {
 } from '../shared/protocol.ts'
 import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
-import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { isAnswered, isOwn, readTool, resourceTools } from './own-tools.ts'
 import { overridden } from './override.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
@@ -508,7 +508,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
-    if (name === searchTool || name === callTool) return this.#models.answer(name, sent, options)
+    if (isAnswered(name)) return this.#models.answer(name, sent, options)
     await this.confirm?.(find(), signal)
     const tool = find()
     const local = this.#isLocal(tool?.server) ? tool : undefined

@@ -6,7 +6,7 @@ import type * as types from '../shared/types.ts'
 import { argumentText, checkCall, checkFunction } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
-import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { isAnswered, isOwn, readTool, resourceTools } from './own-tools.ts'
 import { shielded, within } from './requests.ts'
 import { checkCount } from './suggest.ts'
 import { filterFor, matchesOne } from './toolfilter.ts'
@@ -134,7 +134,7 @@ export class View extends ModelTools implements types.View {
     let tool = this.named(name)
     if (!tool && !isOwn(name)) throw this.#notOffered(name)
     const text = argumentText(args)
-    if (name === searchTool || name === callTool) return this.answer(name, text, options)
+    if (isAnswered(name)) return this.answer(name, text, options)
     if (resourceTools.includes(name as never)) {
       const { server = '' } = this.#checkServer(JSON.parse(text))
       // A reading is asked about and counted as a call is.
