@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { ToolDefinition, ToolInfo } from '../shared/types.ts'
+import type { JSONSchema, ToolDefinition, ToolInfo } from '../shared/types.ts'
 import { declarations, pathOf } from './declarations.ts'
 
 // The declarations are compiled by the real compiler, each with a program that uses them.
@@ -14,7 +14,8 @@ const tool = (definition: Partial<ToolDefinition>, server = 'demo'): ToolInfo =>
   return { name: `${server}__${name}`, server, tool: name, definition: { inputSchema: {}, ...definition, name } }
 }
 
-const args = (inputSchema: object, more: Partial<ToolDefinition> = {}) => declarations([tool({ inputSchema, ...more })])
+const args = (inputSchema: JSONSchema, more: Partial<ToolDefinition> = {}) =>
+  declarations([tool({ inputSchema, ...more })])
 
 /** The complaints of the compiler about programs, each after declarations. */
 function complaints(programs: { declared: string; code?: string }[]): string[][] {
