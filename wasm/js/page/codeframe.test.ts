@@ -10,6 +10,7 @@ test('the digest is of the script, and docs/csp.md has it', () => {
 })
 
 test('the text around the code is JavaScript', () => {
-  for (const code of ['', 'return 1', '// a comment', 'await tools.a.b()']) new Function(head + code + tail)
+  for (const code of ['', 'return 1', '// a comment', 'await tools.a.b()'])
+    assert.ok(new Function(head + code + tail), code)
   assert.throws(() => new Function(head + '}' + tail), SyntaxError)
 })

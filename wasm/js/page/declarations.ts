@@ -44,7 +44,7 @@ export function declarations(tools: readonly ToolInfo[]): string {
     else servers.set(tool.server, (servers.get(tool.server) ?? '') + text)
   }
   const members = [...servers].map(([server, text]) => `  ${memberName(server)}: {\n${text}  }\n`).join('')
-  return '// Results without a type are text, unless the server sends structured content. A failed call throws.\n' +
+  return '// Promise<any> is of a text, unless the server sends structured content. A call that fails throws.\n' +
     `declare const tools: {\n${members}}\n` +
     (missing ? `// ${missing} more fit and are too large to be declared here. Search for each alone.\n` : '')
 }

@@ -48,7 +48,6 @@ function searched() {
     readonly toMessage = undefined as never
     readonly ended = new AbortController().signal
     readonly call = undefined as never
-    readonly dispatch = undefined as never
     readonly subscribe = undefined as never
     readonly annotations = undefined as never
     find(_: string, options: SearchOptions) {

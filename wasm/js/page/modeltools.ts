@@ -42,12 +42,6 @@ export abstract class ModelTools {
     options?: types.DispatchOptions,
   ): Promise<types.ToolResult>
 
-  abstract dispatch(
-    name: string,
-    args: Record<string, unknown> | string,
-    options?: types.DispatchOptions,
-  ): Promise<string>
-
   /** Searches the tools. `names`, if given, are the only ones that count. */
   abstract find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]>
 
@@ -85,6 +79,7 @@ export abstract class ModelTools {
     const isAmong = filterFor(options)
     if (codeMode) {
       checkCode({ ...options, deferred })
+      this.#prepare()
       return convertTools(format, [], { ...own, code: true })
     }
     const tools = this.tools.filter(isAmong)
@@ -139,6 +134,10 @@ export abstract class ModelTools {
     )
   }
 
+  async dispatch(...call: Parameters<ModelTools['call']>): Promise<string> {
+    return (await this.call(...call)).text
+  }
+
   /** The tool of that name. */
   named(name: string): types.ToolInfo | undefined {
     return this.tools.find((t) => t.name === name)
@@ -176,7 +175,10 @@ export abstract class ModelTools {
       ...(signal && { signal }),
     })
     const names = hits.map((hit) => hit.name)
-    const found = names.flatMap((name) => this.named(name) ?? [])
+    // Tools that no search finds are declared each time.
+    const isExtra = (tool: types.ToolInfo) => this.isUnindexed(tool) && (!server || tool.server === server)
+    const extra = name === apiTool ? this.tools.filter(isExtra).slice(0, mostHits) : []
+    const found = [...extra, ...names.flatMap((name) => this.named(name) ?? [])]
     if (!found.length) return ownResult(name, began, 'No tool fits. Try other words, or go on without a tool.')
     if (name === apiTool) return ownResult(name, began, (await codeMode()).declarations(found))
     const text = JSON.stringify({ tools: convertTools(this.#dialect, found, {}) })

@@ -7,15 +7,16 @@ export const readTool = 'portolan_read_result'
 /** The names of the tools with which models list and read resources. */
 export const resourceTools = ['portolan_list_resources', 'portolan_read_resource'] as const
 
-/** The names of the tools with which models find and call tools that are not in their list. */
-export const searchTool = 'portolan_search_tools', callTool = 'portolan_call_tool'
+const answered = ['portolan_search_tools', 'portolan_call_tool', 'portolan_search_api', 'portolan_run_code'] as const
 
-/** The names of the tools with which models write code: one declares tools for it, and one runs it. */
-export const apiTool = 'portolan_search_api', codeTool = 'portolan_run_code'
+/**
+ * The names of the tools with which models find and call tools that are not in their list, and of those for code: one
+ * declares tools, and one runs it.
+ */
+export const [searchTool, callTool, apiTool, codeTool] = answered
 
 /** Whether `ModelTools.answer` answers a tool of this name. */
-export const isAnswered = (name: string): boolean =>
-  name === searchTool || name === callTool || name === apiTool || name === codeTool
+export const isAnswered = (name: string): boolean => answered.includes(name as never)
 
 /** Whether the registry answers a tool of this name itself. */
 export const isOwn = (name: string): boolean =>

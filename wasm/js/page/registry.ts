@@ -461,9 +461,7 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options?: types.DispatchOptions,
   ): Promise<string> {
-    return name === readTool
-      ? (await part('results', this.#owner.host)).readPart(this, argumentText(args))
-      : (await this.call(name, args, options)).text
+    return (await this.call(name, args, options)).text
   }
 
   call(name: string, args: Record<string, unknown> | string, options: DetachOptions): Promise<types.TaskHandle>
