@@ -110,6 +110,8 @@ class Run {
   #left = ownMs
   #since = 0
   #hasBegun = false
+  /** Shows whether a worker without code begins. */
+  #other: Run | undefined
   #messages = 0
   #calls = 0
   #pending = 0
@@ -159,10 +161,21 @@ class Run {
 
   /** The frame says that it began the worker, that it could not, or which error the worker had. */
   #hearFrame([message, line, column]: unknown[]): void {
-    const noWorker = () => this.end(unsupported('the policy of this page forbids the worker'))
-    if (message === undefined) return this.#hasBegun ? undefined : this.#wait(silence, noWorker)
-    if (!message && !this.#hasBegun) return noWorker()
+    if (message === undefined) return this.#hasBegun ? undefined : this.#wait(silence, () => this.#refused())
+    if (!message && !this.#hasBegun) return this.#refused()
     this.#fail(String(message || 'The code failed.').replace(/^Uncaught /, ''), [[Number(line), Number(column)]])
+  }
+
+  /**
+   * The worker did not begin, without a word. Firefox is as silent about code that it cannot parse. Then a worker
+   * without code begins.
+   */
+  #refused(): void {
+    const refusal = unsupported('the policy of this page forbids the worker')
+    if (!this.#code) return this.end(refusal)
+    clearTimeout(this.#timer)
+    this.#other = new Run('', this.#call)
+    this.#other.ended.then(() => this.#fail('SyntaxError: the code is no JavaScript.'), () => this.end(refusal))
   }
 
   #hear(data: unknown): void {
@@ -262,6 +275,7 @@ class Run {
     this.#workers.port1.close()
     this.#frame.onload = null
     this.#frame.remove()
+    this.#other?.end(ran)
     this.#ends.abort()
     this.#settle(ran)
   }
