@@ -472,6 +472,25 @@ test('P47: the own time rests while a person is asked, and the whole time is bou
   await page.close()
 })
 
+test('P47: the own time between calls adds up', async () => {
+  const page = await open()
+  const ran = await page.evaluate(() => {
+    // After each answer to the code, 20 seconds pass.
+    let ahead = 0
+    const now = performance.now.bind(performance)
+    performance.now = () => now() + ahead
+    const post = MessagePort.prototype.postMessage
+    MessagePort.prototype.postMessage = function(this: MessagePort, ...message: [never]) {
+      post.apply(this, message)
+      if ('value' in message[0]) ahead += 20_000
+    }
+    return window.run('for (const a of [1, 2, 3, 4]) await tools.demo.add({ a, b: 0 })')
+  })
+  assert.deepEqual([ran.isError, ran.frames], [true, 0])
+  assert.match(ran.text!, /^The code ran for 30 seconds/)
+  await page.close()
+})
+
 test('P47: calls, output, code and runs are bounded', async () => {
   const page = await open()
   const many = await run(

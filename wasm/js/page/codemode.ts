@@ -44,9 +44,8 @@ let runs = 0
 
 /** Runs a model's code with the tools of a registry or view. Each call in it is one as by the model itself. */
 export async function runFor(tools: CodeTools, code: unknown, given: DispatchOptions): Promise<Ran> {
-  const { signal: caller, onProgress: _, detach: __, app: ___, ...options } = given as DispatchOptions & {
-    detach?: boolean
-  }
+  const { signal: caller, timeoutMs, attempts, trace, callId } = given
+  const options = { timeoutMs, attempts, trace, callId } as DispatchOptions
   const call: CallTool = async (server, tool, args, signal) => {
     const known = tools.tools.find((t) => t.server === server && t.tool === tool)
     const name = known?.name ?? `${server}__${tool}`
@@ -191,7 +190,8 @@ class Run {
       if (this.#logged <= mostLogged + 1) this.#logs.push(log)
     } else if (typeof call === 'number') void this.#answer(call, data)
     else if (typeof done === 'string') this.#done(done.slice(0, mostReturned), Number(total))
-    else if (typeof error === 'string') this.#fail(error.slice(0, mostLogged), placesOf(stack))
+    else if (typeof error === 'string')
+      this.#fail(error.slice(0, mostLogged), typeof stack === 'string' ? placesOf(stack) : [])
   }
 
   /** Lets the run's own time go on. */
@@ -290,12 +290,9 @@ function bounded(text: string, most: number, isCut: boolean, total?: number): st
 }
 
 /** The places in an error's stack, first the innermost. */
-const placesOf = (stack: unknown): [number, number][] =>
-  typeof stack !== 'string'
-    ? []
-    : [...stack.slice(0, mostLogged).matchAll(/\bblob:[^\s()]*?:(\d+):(\d+)/g)].map((
-      [, l, c],
-    ) => [Number(l), Number(c)])
+const placesOf = (stack: string): [number, number][] =>
+  [...stack.slice(0, mostLogged).matchAll(/\bblob:[^\s()]*?:(\d+):(\d+)/g)]
+    .map(([, line, column]) => [Number(line), Number(column)])
 
 const unsupported = (what: string, cause?: unknown) =>
   new RegistryError('unsupported', `code cannot run here: ${what}`, {
