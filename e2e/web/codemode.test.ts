@@ -270,6 +270,25 @@ test('P47: each call of code passes the gate of a call by the model', async () =
   await page.close()
 })
 
+test("P47: a server's question, a secret and flags belong to the run", async () => {
+  const page = await open(`secrets: 'block', onElicitation: ({ server, tool, callId }) => {
+    seen.push([server, tool, callId])
+    return { action: 'accept', content: { name: 'Ann' } }
+  },`)
+  const got = await page.evaluate(async () => {
+    const { r, run, seen } = window
+    const asked = await run('return tools.ship.ask({ message: "who?" })', { callId: 'call 7' })
+    const key = `ghp_${'aB3dE5gH7j'.repeat(3)}k1M3n5`
+    const code = `try { await tools.ship["say-hello"]({ text: '${key}' }) } catch (e) { return e.code }`
+    const blocked = await run(code)
+    await r.addTools('page', [{ name: 'key', run: () => ({ key }) }])
+    const { flags } = await r.call('portolan_run_code', { code: 'await tools.page.key()' })
+    return [asked.text, seen, blocked.text, [...new Set(flags?.map((f) => f.rule))]]
+  })
+  assert.deepEqual(got, ['Ann', [['ship', 'ask', 'call 7']], 'secret_blocked', ['secret']])
+  await page.close()
+})
+
 test('P47: tools that models may not call are not called by code', async () => {
   const shut = { name: 'shut', inputSchema: object }
   const forApps = { name: 'app_only', inputSchema: object, _meta: { ui: { visibility: ['app'] } } }
@@ -738,6 +757,7 @@ for (
     ['no blob: for workers', documented.replace(' blob:', ''), 'unsupported'],
     ['Trusted Types without the policy', `${documented}${types} lit-html`, 'unsupported'],
     ['a sandboxed page', `${documented}; sandbox allow-scripts`, undefined],
+    ['cross-origin isolation', documented, undefined],
   ] as const
 ) {
   test(`P47: with ${what}, a run ${wanted ? `rejects with ${wanted}` : 'works'}`, async () => {
