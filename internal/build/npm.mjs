@@ -25,6 +25,7 @@ const published = {
   [`${js}/page/index.ts`]: './index.js',
   [`${js}/shared/registry-error.ts`]: './index.js',
   [`${js}/shared/types.ts`]: './index.js',
+  [`${js}/page/codemode.ts`]: './codemode.js',
   [`${js}/host/worker.ts`]: './worker.js',
   [`${js}/shared/scan.ts`]: './scan.js',
   [`${js}/shared/search.ts`]: './search.js',
@@ -221,7 +222,10 @@ await Promise.all([
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
   bundle(`${js}/shared/search.ts`, 'search.js'),
   // Without splitting, an import() becomes a part of the file.
-  bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
+  // Code of models runs in pages only.
+  bundle(`${js}/host/service.ts`, 'service.js', {
+    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/codemode.ts`)],
+  }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),

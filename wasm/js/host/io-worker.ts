@@ -1,6 +1,6 @@
 import { ioWorkerName } from '../shared/launching.ts'
 import { IoWorker, type MakeIoWorker } from '../fetch/io-worker.ts'
-import { trustedUrl } from '../shared/trusted.ts'
+import { trusted } from '../shared/trusted.ts'
 
 interface WorkerScope {
   Worker?: typeof Worker
@@ -22,7 +22,7 @@ export function another(name: string): Worker | undefined {
     try {
       return make(url)
     } catch {
-      return make(trustedUrl(url) as string)
+      return make(trusted('createScriptURL', url))
     }
   } catch {
     return undefined

@@ -2,7 +2,7 @@ import { unknownFormat } from './formats.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
 import { resourceTools, skillTools } from './offertools.ts'
-import { callTool, readTool, searchTool } from './own-tools.ts'
+import { apiTool, callTool, codeTool, readTool, searchTool } from './own-tools.ts'
 import type { AISDKSchema, Dialect, JSONSchema, Loss, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
@@ -103,6 +103,26 @@ const caller: ToolDefinition = {
   },
 }
 
+const declarer: ToolDefinition = {
+  ...searcher,
+  name: apiTool,
+  description: `Finds functions that your code can call, by what they do. It declares them in TypeScript. ` +
+    `Write code for ${codeTool} with what it found.`,
+}
+
+const runner: ToolDefinition = {
+  name: codeTool,
+  description:
+    'Runs JavaScript, the body of an async function, and gives what it returns and logs. The code calls functions ' +
+    `that ${apiTool} has declared: await tools.server.tool(args). It has no network, no files, no imports and no DOM. ` +
+    'A call that fails throws. Use loops and Promise.all, and return only what you need: at most 50 calls, 64 KiB.',
+  inputSchema: {
+    type: 'object',
+    required: ['code'],
+    properties: { code: { type: 'string', description: 'For example: return await tools.demo.add({ a: 1, b: 2 })' } },
+  },
+}
+
 /** A schema as `jsonSchema()` of the AI SDK makes it. Its types know a Standard JSON Schema only. */
 export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
   const schema = () => jsonSchema
@@ -126,6 +146,7 @@ export interface OwnTools {
   readResult?: boolean
   search?: boolean
   call?: boolean
+  code?: boolean
 }
 
 function convert(format: Dialect, { name, server, definition }: ToolInfo): Converted {
@@ -154,6 +175,7 @@ export function convertTools(
     ...(own.readResult ? [reader] : []),
     ...(own.search ? [searcher] : []),
     ...(own.call ? [caller] : []),
+    ...(own.code ? [declarer, runner] : []),
   ]
   return [...out, ...added.map((tool) => toolFor(format, tool.name, 'portolan', tool))]
 }

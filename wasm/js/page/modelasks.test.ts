@@ -46,8 +46,8 @@ function searched() {
   class Tools extends ModelTools {
     readonly tools: ToolInfo[] = []
     readonly toMessage = undefined as never
+    readonly ended = new AbortController().signal
     readonly call = undefined as never
-    readonly dispatch = undefined as never
     readonly subscribe = undefined as never
     readonly annotations = undefined as never
     find(_: string, options: SearchOptions) {

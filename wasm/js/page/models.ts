@@ -7,7 +7,7 @@ import { ModelTools } from './modeltools.ts'
 import { View, type Parent } from './view.ts'
 
 /** What the tools need of their registry. */
-export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'dispatch' | 'toMessage' | 'subscribe'> {
+export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'toMessage' | 'subscribe'> {
   readonly runner: LocalRunner
 }
 
@@ -43,10 +43,6 @@ export class RegistryTools extends ModelTools implements Parent {
 
   call(...call: Parameters<ModelTools['call']>): Promise<types.ToolResult> {
     return this.#source.call(...call)
-  }
-
-  dispatch(...call: Parameters<ModelTools['dispatch']>): Promise<string> {
-    return this.#source.dispatch(...call)
   }
 
   find(...search: Parameters<ModelTools['find']>): Promise<types.SearchHit[]> {

@@ -3,10 +3,12 @@ import { checkFields } from '../shared/fields.ts'
 import { unknownFormat } from './formats.ts'
 import { isObject, mayLoseDigits, memberText } from '../shared/json.ts'
 import { toolTokens } from '../shared/tokens.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { argumentText, checkFunction, checkNames } from './checkrequest.ts'
 import { aiSchema, convertTools, type OwnTools } from './dialects.ts'
-import { callTool, isOwn, searchTool } from './own-tools.ts'
+import { apiTool, callTool, codeTool, isOwn, searchTool } from './own-tools.ts'
+import { imported } from './imported.ts'
 import { checkCount, suggest } from './suggest.ts'
 import { filterFor, matches } from './toolfilter.ts'
 
@@ -31,18 +33,14 @@ export abstract class ModelTools {
   /** The tools that models may call now. The array stays the same until the tools change. */
   abstract readonly tools: readonly types.ToolInfo[]
   abstract readonly toMessage: types.Registry['toMessage']
+  /** Ends with the registry, or the view. */
+  abstract readonly ended: AbortSignal
 
   abstract call(
     name: string,
     args: Record<string, unknown> | string,
     options?: types.DispatchOptions,
   ): Promise<types.ToolResult>
-
-  abstract dispatch(
-    name: string,
-    args: Record<string, unknown> | string,
-    options?: types.DispatchOptions,
-  ): Promise<string>
 
   /** Searches the tools. `names`, if given, are the only ones that count. */
   abstract find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]>
@@ -59,7 +57,8 @@ export abstract class ModelTools {
   abstract annotations(tool: types.ToolInfo): Record<string, unknown> | undefined
 
   getTools = ((options: types.GetToolsOptions = {}) => {
-    checkFields('getTools', options, 'format servers include exclude readResult resources skills deferred onLoss')
+    const known = 'format servers include exclude readResult resources skills deferred codeMode onLoss'
+    checkFields('getTools', options, known)
     if (options.onLoss !== undefined) checkFunction('onLoss', options.onLoss)
     if ((options.format as string) !== sdk) return this.#convert(options)
     const chosen = this.#convert({ ...options, format: 'openai' }) as types.OpenAITool[]
@@ -72,14 +71,20 @@ export abstract class ModelTools {
   }) as types.Registry['getTools']
 
   /** The tools that pass the filter, in the dialect. */
-  #convert({ deferred = false, onLoss, ...options }: types.GetToolsOptions): types.Tool[] {
+  #convert({ deferred = false, codeMode, onLoss, ...options }: types.GetToolsOptions): types.Tool[] {
     const { format = 'openai' } = options
     const own: OwnTools = {
       ...(options.resources && { resources: true }),
       ...(options.skills && { skills: true }),
       ...(options.readResult && { readResult: true }),
     }
-    const tools = this.tools.filter(filterFor(options))
+    const isAmong = filterFor(options)
+    if (codeMode) {
+      checkCode({ ...options, deferred })
+      this.#prepare()
+      return convertTools(format, [], { ...own, code: true })
+    }
+    const tools = this.tools.filter(isAmong)
     if (!deferred) return convertTools(format, tools, own, onLoss)
     const { keep = [], budgetTokens = defaultBudget } = checkDefer(deferred)
     let left = budgetTokens
@@ -131,6 +136,10 @@ export abstract class ModelTools {
     )
   }
 
+  async dispatch(...call: Parameters<ModelTools['call']>): Promise<string> {
+    return (await this.call(...call)).text
+  }
+
   /** The tool of that name. */
   named(name: string): types.ToolInfo | undefined {
     return this.tools.find((t) => t.name === name)
@@ -151,15 +160,16 @@ export abstract class ModelTools {
   /** Answers the tools with which models find and call other tools. */
   async answer(name: string, args: string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
     const asked = JSON.parse(args) as Record<string, unknown>
-    if (name === searchTool) return this.#search(asked, options)
+    if (name === searchTool || name === apiTool) return this.#search(name, asked, options)
+    if (name === codeTool) return this.#run(asked['code'], options)
     // Parsing rounds large integers, and the text has their digits.
     if (isObject(asked['arguments']) && mayLoseDigits(args)) asked['arguments'] = memberText(args, 'arguments')
     return this.#call(asked, options)
   }
 
-  async #search({ query, limit, server }: Record<string, unknown>, { signal }: types.DispatchOptions) {
+  async #search(name: string, { query, limit, server }: Record<string, unknown>, { signal }: types.DispatchOptions) {
     const began = performance.now()
-    if (typeof query !== 'string') return ownResult(searchTool, began, 'Say what you look for in `query`.', true)
+    if (typeof query !== 'string') return ownResult(name, began, 'Say what you look for in `query`.', true)
     const most = Math.min(Math.max(Math.floor(Number(limit)) || defaultHits, 1), mostHits)
     const hits = await this.search(query.slice(0, 1000), {
       limit: most,
@@ -167,8 +177,12 @@ export abstract class ModelTools {
       ...(signal && { signal }),
     })
     const names = hits.map((hit) => hit.name)
-    const found = names.flatMap((name) => this.named(name) ?? [])
-    if (!found.length) return ownResult(searchTool, began, 'No tool fits. Try other words, or go on without a tool.')
+    // Tools that no search finds are declared each time.
+    const isExtra = (tool: types.ToolInfo) => this.isUnindexed(tool) && (!server || tool.server === server)
+    const extra = name === apiTool ? this.tools.filter(isExtra).slice(0, mostHits) : []
+    const found = [...extra, ...names.flatMap((name) => this.named(name) ?? [])]
+    if (!found.length) return ownResult(name, began, 'No tool fits. Try other words, or go on without a tool.')
+    if (name === apiTool) return ownResult(name, began, (await codeMode()).declarations(found))
     const text = JSON.stringify({ tools: convertTools(this.#dialect, found, {}) })
     return { ...ownResult(searchTool, began, text), structuredContent: { names: found.map((t) => t.name) } }
   }
@@ -177,11 +191,40 @@ export abstract class ModelTools {
     const began = performance.now()
     if (typeof name === 'string' && !isOwn(name) && this.has(name))
       return this.call(name, argumentText(args), options)
-    const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch(() => [])
-    const hint = near.length ? ` The nearest are: ${near.map((hit) => hit.name).join(', ')}.` : ''
-    const text = `There is no tool ${JSON.stringify(String(name).slice(0, 200))}.${hint} Find tools with ${searchTool}.`
-    return ownResult(callTool, began, text, true)
+    const text = `There is no tool ${JSON.stringify(String(name).slice(0, 200))}.`
+    return ownResult(callTool, began, text + await this.nearest(name, searchTool, (tool) => tool.name), true)
   }
+
+  /** Names the tools whose names are nearest to one that does not exist. */
+  async nearest(name: unknown, finder: string, shown: (tool: types.ToolInfo) => string): Promise<string> {
+    const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch(() => [])
+    const names = near.flatMap((hit) => this.named(hit.name) ?? []).map(shown)
+    return `${names.length ? ` The nearest are: ${names.join(', ')}.` : ''} Find tools with ${finder}.`
+  }
+
+  async #run(code: unknown, options: types.DispatchOptions) {
+    const began = performance.now()
+    checkRealm()
+    const { text, isError, flags } = await (await codeMode()).runFor(this, code, options)
+    return { ...ownResult(codeTool, began, text, isError), ...(flags.length && { flags }) }
+  }
+}
+
+const codeMode = () => imported('codemode.js', () => import('./codemode.ts'))
+
+/** Refuses code mode where no frame can be made, and beside options that would not bind the code. */
+function checkCode(options: types.GetToolsOptions): void {
+  checkRealm()
+  const other = (['servers', 'include', 'exclude', 'deferred'] as const).find((name) => options[name])
+  if (other)
+    throw new RegistryError('invalid_option', `codeMode goes without ${other}`, {
+      hint: 'Code can call every tool. A view has fewer: registry.view({ servers }).getTools({ codeMode: true }).',
+    })
+}
+
+function checkRealm(): void {
+  if (typeof document === 'undefined' || typeof Worker === 'undefined')
+    throw new RegistryError('unsupported', 'code runs in pages only', { hint: 'Offer the tools without codeMode.' })
 }
 
 /** A result that the registry makes itself. */

@@ -18,7 +18,7 @@ import type {
 } from '../shared/protocol.ts'
 import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
-import { callTool, isOffering, isOwn, readTool, searchTool } from './own-tools.ts'
+import { isAnswered, isOffering, isOwn, readTool } from './own-tools.ts'
 import { overridden } from './override.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
@@ -478,9 +478,7 @@ export class RegistryImage implements types.Registry, HostListener {
     args: Record<string, unknown> | string,
     options?: types.DispatchOptions,
   ): Promise<string> {
-    return name === readTool
-      ? (await part('results', this.#owner.host)).readPart(this, argumentText(args))
-      : (await this.call(name, args, options)).text
+    return (await this.call(name, args, options)).text
   }
 
   call(name: string, args: Record<string, unknown> | string, options: DetachOptions): Promise<types.TaskHandle>
@@ -525,7 +523,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && isOffering(name))
       return (await this.#offer()).forModel(name, sent, signal)
-    if (name === searchTool || name === callTool) return this.#models.answer(name, sent, options)
+    if (isAnswered(name)) return this.#models.answer(name, sent, options)
     await this.confirm?.(find(), signal)
     const tool = find()
     const local = this.#isLocal(tool?.server) ? tool : undefined

@@ -7,7 +7,7 @@ import { argumentText, checkCall, checkFunction } from './checkrequest.ts'
 import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
 import { ModelTools } from './modeltools.ts'
 import { resourceTools, skillTools } from './offertools.ts'
-import { callTool, isOffering, isOwn, readTool, searchTool } from './own-tools.ts'
+import { isAnswered, isOffering, isOwn } from './own-tools.ts'
 import { shielded, within } from './requests.ts'
 import { checkCount } from './suggest.ts'
 import { filterFor, matchesOne } from './toolfilter.ts'
@@ -20,7 +20,7 @@ const absent = { readOnly: false, destructive: true, idempotent: false, openWorl
 
 /** What a view needs of the registry, or of the view, that it narrows. */
 export type Parent =
-  & Pick<ModelTools, 'tools' | 'call' | 'dispatch' | 'find' | 'toMessage' | 'subscribe' | 'annotations' | 'isUnindexed'>
+  & Pick<ModelTools, 'tools' | 'call' | 'find' | 'toMessage' | 'subscribe' | 'annotations' | 'isUnindexed'>
   & { readonly ended: AbortSignal; readonly runner: LocalRunner }
 
 /** The tools of a view, as far as they are known to be the same. */
@@ -135,7 +135,7 @@ export class View extends ModelTools implements types.View {
     let tool = this.named(name)
     if (!tool && !isOwn(name)) throw this.#notOffered(name)
     const text = argumentText(args)
-    if (name === searchTool || name === callTool) return this.answer(name, text, options)
+    if (isAnswered(name)) return this.answer(name, text, options)
     if (isOffering(name)) {
       const { server = '' } = this.#checkServer(JSON.parse(text))
       // A reading is asked about and counted as a call is.
@@ -162,15 +162,6 @@ export class View extends ModelTools implements types.View {
       if (this.ended.aborted) throw closedError()
       throw overBudget(`all ${seconds} seconds`)
     }
-  }
-
-  async dispatch(
-    name: string,
-    args: Record<string, unknown> | string,
-    options?: types.DispatchOptions,
-  ): Promise<string> {
-    this.#checkOpen()
-    return name === readTool ? this.#parent.dispatch(name, args, options) : (await this.call(name, args, options)).text
   }
 
   /** The tool, once its call is allowed. A tool that has changed meanwhile is asked about again. */

@@ -1,5 +1,5 @@
 import { workerName } from '../shared/launching.ts'
-import { trustedUrl } from '../shared/trusted.ts'
+import { trusted } from '../shared/trusted.ts'
 
 // Ways to start a worker if `new Worker(url)` fails.
 
@@ -7,7 +7,7 @@ const kind = { type: 'module', name: workerName } as const
 const script = () => new URL('./worker.js', import.meta.url).href
 
 /** For pages that require Trusted Types. Throws without that API. */
-export const trustedWorker = (): Worker => new Worker(trustedUrl(script()) as string, kind)
+export const trustedWorker = (): Worker => new Worker(trusted('createScriptURL', script()), kind)
 
 /** For scripts of another origin. A worker's script needs the page's origin, but its imports do not. */
 export function blobWorker(): Worker {

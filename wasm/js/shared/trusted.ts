@@ -1,18 +1,18 @@
-/** The types of the Trusted Types API that the DOM's types lack. */
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown }
+interface Rules {
+  createHTML(html: string): unknown
+  createScriptURL(url: string): unknown
 }
 
-let policy: ReturnType<TrustedTypes['createPolicy']> | undefined
+let policy: Rules | undefined
 let own = ''
 
 /**
- * A trusted URL of this package's own scripts. The policy `portolan` trusts no other. Throws without that API.
+ * A trusted text of this package's own: the URL of one of its scripts, or the document of a frame. The policy
+ * `portolan` trusts no other. Throws without the API of Trusted Types, which the DOM's types lack.
  */
-export function trustedUrl(url: string): unknown {
-  own = url
-  policy ??= (globalThis as never as { trustedTypes: TrustedTypes }).trustedTypes.createPolicy('portolan', {
-    createScriptURL: () => own,
-  })
-  return policy.createScriptURL(url)
+export function trusted(kind: keyof Rules, text: string): string {
+  own = text
+  policy ??= (globalThis as never as { trustedTypes: { createPolicy(name: string, rules: Rules): Rules } })
+    .trustedTypes.createPolicy('portolan', { createHTML: () => own, createScriptURL: () => own })
+  return policy[kind](text) as string
 }

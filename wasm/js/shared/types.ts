@@ -922,6 +922,15 @@ export interface ToolFilter {
    * `defer_loading`, and the API loads those that the search finds. Default: false.
    */
   deferred?: boolean | DeferOptions
+  /**
+   * Gives a model two tools in place of those of servers. `portolan_search_api` declares tools in TypeScript.
+   * `portolan_run_code` runs JavaScript that calls them as `await tools.server.tool(args)`. `dispatch()` and `call()`
+   * answer both. The code runs in a worker of a sandboxed frame without network, with at most 50 calls, 30 s of its own
+   * time, 10 minutes in all, and 64 KiB of output. Each call in it is checked and approved as a direct one. It goes
+   * with `format`, `resources` and `readResult`; a view says which tools there are. Throws `unsupported` without a
+   * document; where a policy of the page forbids it, the run rejects so. Default: false.
+   */
+  codeMode?: boolean
   /** Receives what the format cannot express of the tools' schemas; see {@link Registry.losses}. */
   onLoss?: (loss: Loss) => void
 }

@@ -1,0 +1,232 @@
+// Tools as TypeScript for a model that writes code. Names, schemas and texts are a server's: none may end a comment or
+// a string.
+
+import { isObject } from '../shared/object.ts'
+import { plain } from '../shared/plaintext.ts'
+import type { ToolInfo } from '../shared/types.ts'
+import { get, type Schema } from './schemashape.ts'
+import { lookup } from './schemaview.ts'
+
+/** The bounds in UTF-8 bytes: of a tool, and of all. */
+const mostOfTool = 8 << 10, mostOfAll = 32 << 10
+/** The schemas of a tool, how deep they nest, and the members, alternatives or values of one. */
+const mostSchemas = 500, deepest = 10, mostMembers = 100
+/** The longest texts in characters: of a tool, of a parameter, of a value in a note. */
+const mostText = 1000, mostNote = 200, mostValue = 60
+
+/** How much of a schema is declared. A tool that is too large is declared with less. */
+interface Detail {
+  notes: boolean
+  depth: number
+}
+
+const details: Detail[] = [{ notes: true, depth: deepest }, { notes: false, depth: deepest }, {
+  notes: false,
+  depth: 2,
+}]
+
+/** Keywords that are no types and say which values a server takes. */
+const noted =
+  'format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems default'
+    .split(' ')
+
+/** Where code finds a tool: tools.server.tool, with names in brackets that are no identifiers. */
+export const pathOf = ({ server, tool }: Pick<ToolInfo, 'server' | 'tool'>): string =>
+  `tools${[server, tool].map((name) => isIdentifier(name) ? `.${name}` : `[${quoted(name)}]`).join('')}`
+
+/** The declarations of tools, as many as fit. */
+export function declarations(tools: readonly ToolInfo[]): string {
+  const servers = new Map<string, string>()
+  let left = mostOfAll, missing = 0
+  for (const tool of tools) {
+    const text = functionOf(tool)
+    if ((left -= sizeOf(text)) < 0) missing++
+    else servers.set(tool.server, (servers.get(tool.server) ?? '') + text)
+  }
+  const members = [...servers].map(([server, text]) => `  ${memberName(server)}: {\n${text}  }\n`).join('')
+  return '// Promise<any> is of a text, unless the server sends structured content. A call that fails throws.\n' +
+    `declare const tools: {\n${members}}\n` +
+    (missing ? `// ${missing} more fit and are too large to be declared here. Search for each alone.\n` : '')
+}
+
+const sizeOf = (text: string) => new TextEncoder().encode(text).length
+
+function functionOf({ tool, definition }: ToolInfo): string {
+  const { description, inputSchema, outputSchema } = definition
+  const about = comment(clipped(description, mostText), '    ')
+  const needs = isObject(inputSchema) && Array.isArray(inputSchema['required']) && inputSchema['required'].length > 0
+  for (const detail of details) {
+    const args = objectType(new Writer(inputSchema, detail).type(inputSchema, 4, []))
+    const result = outputSchema === undefined ? 'any' : new Writer(outputSchema, detail).type(outputSchema, 4, [])
+    const text = `${about}    ${memberName(tool)}(args${needs ? '' : '?'}: ${args}): Promise<${result}>\n`
+    if (sizeOf(text) <= mostOfTool) return text
+  }
+  return `${about}    ${memberName(tool)}(args: Record<string, unknown> /* the schema is too large */): Promise<any>\n`
+}
+
+/** Arguments are an object, whatever the schema says. */
+function objectType(text: string): string {
+  if (/^\(*(\{|Record<)/.test(text)) return text
+  return text === 'unknown' ? 'Record<string, unknown>' : `Record<string, unknown> & ${united(text)}`
+}
+
+/** Writes one schema. */
+class Writer {
+  readonly #root: unknown
+  readonly #detail: Detail
+  #left = mostSchemas
+
+  constructor(root: unknown, detail: Detail) {
+    this.#root = root
+    this.#detail = detail
+  }
+
+  /** `refs` are the references that lead here. */
+  type(schema: unknown, indent: number, refs: readonly string[]): string {
+    if (schema === false) return 'never'
+    if (!isObject(schema)) return 'unknown'
+    if (--this.#left < 0 || indent / 2 - 2 > this.#detail.depth || refs.length > deepest)
+      return 'unknown /* and more */'
+    const parts = [
+      this.#referred(schema, indent, refs),
+      this.#values(schema),
+      this.#several(schema['anyOf'], ' | ', indent, refs),
+      this.#several(schema['oneOf'], ' | ', indent, refs),
+      this.#several(schema['allOf'], ' & ', indent, refs),
+    ].filter((text) => text !== '')
+    // Members beside alternatives belong to each of them. A plain type there, or beside values, says nothing more.
+    if (!parts.length || isObjectLike(schema)) parts.unshift(...this.#own(schema, indent, refs))
+    const text = parts.length > 1 ? parts.map(united).join(' & ') : parts[0] ?? 'unknown'
+    return schema['nullable'] === true && text !== 'unknown' ? `${text} | null` : text
+  }
+
+  #referred(schema: Schema, indent: number, refs: readonly string[]): string {
+    const ref = schema['$ref'] ?? schema['$dynamicRef'] ?? schema['$recursiveRef']
+    if (typeof ref !== 'string') return ''
+    const name = safe(ref.slice(0, mostValue)).replace(/\s+/g, ' ')
+    if (refs.includes(ref)) return `unknown /* again ${name} */`
+    const target = lookup(this.#root, ref)
+    return target === undefined ? `unknown /* ${name} */` : this.type(target, indent, [...refs, ref])
+  }
+
+  #values(schema: Schema): string {
+    const values = 'const' in schema ? [schema['const']] : schema['enum']
+    if (!Array.isArray(values)) return ''
+    const texts = values.slice(0, mostMembers).map(literal)
+    if (values.length > mostMembers) texts.push('unknown /* and more */')
+    return [...new Set(texts)].join(' | ') || 'never'
+  }
+
+  #several(list: unknown, between: ' | ' | ' & ', indent: number, refs: readonly string[]): string {
+    if (!Array.isArray(list) || !list.length) return ''
+    const texts = list.slice(0, mostMembers).map((one) => this.type(one, indent, refs))
+    if (list.length > mostMembers) texts.push('unknown /* and more */')
+    return [...new Set(texts)].map(united).join(between)
+  }
+
+  /** What `type` and the keywords of objects and arrays say: one text, or none. */
+  #own(schema: Schema, indent: number, refs: readonly string[]): string[] {
+    const texts = kindsOf(schema).map((kind) => {
+      if (kind === 'object') return this.#object(schema, indent, refs)
+      if (kind === 'array') return this.#array(schema, indent, refs)
+      if (kind === 'integer') return 'number'
+      return ['string', 'number', 'boolean', 'null'].includes(kind) ? kind : 'unknown'
+    })
+    return texts.length ? [[...new Set(texts)].join(' | ')] : []
+  }
+
+  #array(schema: Schema, indent: number, refs: readonly string[]): string {
+    const items = schema['items'] ?? true
+    const fixed = schema['prefixItems'] ?? (Array.isArray(items) ? items : undefined)
+    const rest = Array.isArray(items) ? schema['additionalItems'] ?? true : items
+    if (!Array.isArray(fixed) || !fixed.length) return `${united(this.type(rest, indent, refs))}[]`
+    const texts = fixed.slice(0, mostMembers).map((one) => `${united(this.type(one, indent, refs))}?`)
+    const isLong = fixed.length > mostMembers
+    if (isLong || rest !== false) texts.push(`...${isLong ? 'unknown' : united(this.type(rest, indent, refs))}[]`)
+    return `[${texts.join(', ')}]`
+  }
+
+  #object(schema: Schema, indent: number, refs: readonly string[]): string {
+    const { additionalProperties: more = true, patternProperties } = schema
+    const properties = isObject(schema['properties']) ? schema['properties'] : {}
+    const required = Array.isArray(schema['required']) ? schema['required'].filter((k) => typeof k === 'string') : []
+    const names = [...new Set([...Object.keys(properties), ...required])]
+    const pad = ' '.repeat(indent + 2)
+    const members = names.slice(0, mostMembers).map((name) => {
+      const member = get(properties, name)
+      const type = this.type(member, indent + 2, refs)
+      return `${this.#note(member, pad)}${pad}${memberName(name)}${required.includes(name) ? '' : '?'}: ${type}\n`
+    })
+    const others = isObject(patternProperties) && Object.keys(patternProperties).length ? true : more
+    const isCut = names.length > mostMembers
+    if (!names.length)
+      return others === false
+        ? 'Record<string, never>'
+        : `Record<string, ${this.type(others, indent + 2, refs)}>`
+    // An index signature has to hold for all members.
+    if (isCut || isObject(others)) members.push(`${pad}[name: string]: unknown${isCut ? ' /* and more */' : ''}\n`)
+    return `{\n${members.join('')}${' '.repeat(indent)}}`
+  }
+
+  /** The description of a member, and which values it takes. */
+  #note(schema: unknown, pad: string): string {
+    if (!this.#detail.notes || !isObject(schema)) return ''
+    const bounds = noted.flatMap((key) =>
+      key in schema ? `${key}: ${JSON.stringify(schema[key])?.slice(0, mostValue)}` : []
+    )
+    const text = clipped(schema['description'], mostNote)
+    return comment(bounds.length ? `${text} (${bounds.join(', ')})`.trim() : text, pad)
+  }
+}
+
+const isObjectLike = (schema: Schema) =>
+  ['properties', 'additionalProperties', 'patternProperties', 'required'].some((key) => key in schema) &&
+  !('const' in schema || Array.isArray(schema['enum']))
+
+/** The types of a schema, said or meant. */
+function kindsOf(schema: Schema): string[] {
+  const { type } = schema
+  const said = (Array.isArray(type) ? type : [type]).filter((kind): kind is string => typeof kind === 'string')
+  if (said.length) return said.slice(0, mostMembers)
+  if (isObjectLike(schema)) return ['object']
+  return 'items' in schema || 'prefixItems' in schema ? ['array'] : []
+}
+
+/** A type beside others, or before brackets. */
+const united = (text: string) => /^[\w.]+$|^"(?:[^"\\]|\\.)*"$|^\{[^{}]*\}$/.test(text) ? text : `(${text})`
+
+/** A value as a type. */
+function literal(value: unknown): string {
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'string') return value.length > mostNote ? 'string' : quoted(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'number'
+  return Array.isArray(value) ? 'unknown[]' : 'Record<string, unknown>'
+}
+
+/** The text of a string. JSON leaves line separators as they are, and models need no hidden characters. */
+const quoted = (text: string) =>
+  JSON.stringify(text).replace(
+    /[\u007f-\u00a0\u00ad\u2028\u2029]|[^\P{C}\ud800-\udfff]/gu,
+    (c) => [...c].map((one) => `\\u{${one.codePointAt(0)!.toString(16)}}`).join(''),
+  )
+
+const isIdentifier = (name: string) => /^[A-Za-z_$][\w$]*$/.test(name)
+
+/** The name of a member. `new(…)` would declare a constructor. */
+const memberName = (name: string) => isIdentifier(name) && name !== 'new' ? name : quoted(name)
+
+const clipped = (text: unknown, most: number): string => {
+  if (typeof text !== 'string') return ''
+  const shown = plain(text).text.trim()
+  return shown.length > most ? `${shown.slice(0, most)}…` : shown
+}
+
+/** A text that ends no comment. */
+const safe = (text: string) => plain(text).text.replaceAll('*/', '* /').toWellFormed()
+
+/** A comment before a member; empty without a text. */
+function comment(text: string, pad: string): string {
+  const lines = safe(text).split(/\s*[\n\r\u2028\u2029]\s*/).filter((line) => line)
+  if (lines.length < 2) return lines.length ? `${pad}/** ${lines[0]} */\n` : ''
+  return `${pad}/**\n${lines.map((line) => `${pad} * ${line}\n`).join('')}${pad} */\n`
+}
