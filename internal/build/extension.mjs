@@ -25,7 +25,7 @@ const minified = {
  * in a service worker.
  */
 const unused =
-  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|models|search|leaks|tomessage|project|integrity|worker)\.ts$/
+  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|models|search|leaks|tomessage|project|integrity|publish|worker)\.ts$/
 const withoutUnused = {
   name: 'parts that the background never uses',
   setup(build) {

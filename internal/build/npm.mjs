@@ -26,6 +26,7 @@ const published = {
   [`${js}/shared/registry-error.ts`]: './index.js',
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/host/worker.ts`]: './worker.js',
+  [`${js}/page/publish.ts`]: './publish.js',
   [`${js}/shared/scan.ts`]: './scan.js',
   [`${js}/shared/search.ts`]: './search.js',
   [`${js}/fetch/demo.ts`]: './demo.js',
@@ -207,7 +208,10 @@ await Promise.all([
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
   bundle(`${js}/shared/search.ts`, 'search.js'),
   // Without splitting, an import() becomes a part of the file.
-  bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
+  bundle(`${js}/host/service.ts`, 'service.js', {
+    // A service worker has no document to publish tools in.
+    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/publish.ts`)],
+  }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
