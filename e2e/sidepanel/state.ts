@@ -71,6 +71,7 @@ export function fresh(): State {
     approvals: [],
     questions: [],
     origins: [],
+    pageTools: [],
     activity: [],
     tools: [],
   }

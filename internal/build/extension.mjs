@@ -51,6 +51,7 @@ await Promise.all([
   }),
   script('extension/chats/driver/index.ts', 'driver.js', 'iife'),
   script('extension/chats/shim.ts', 'shim.js', 'iife'),
+  script('extension/webmcp/page.ts', 'webmcp.js', 'iife'),
   build({
     ...minified,
     splitting: true,
