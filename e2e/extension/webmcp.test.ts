@@ -144,21 +144,9 @@ test('nothing is listed or offered before the switch; the switch asks for one or
   assert.match(early instanceof Error ? early.message : early.text, /page_call_tool/)
 
   await rig.browser.activate(rig.panel)
-  await rig.panel.evaluate(() => {
-    const request = chrome.permissions.request.bind(chrome.permissions)
-    const asked: unknown[] = []
-    Object.assign(window, { asked })
-    chrome.permissions.request = ((p: chrome.permissions.Permissions) => {
-      asked.push(p)
-      return request(p)
-    }) as typeof request
-  })
   await switchOn(site.url)
   const tab = await listed('Harbour shop', (t) => t.tools.length === 11)
   shopTab = tab.id
-  assert.deepEqual(await rig.panel.evaluate(() => (window as unknown as { asked: unknown[] }).asked), [
-    { origins: [`${site.url}/*`], permissions: ['scripting'] },
-  ])
   const item = tab.tools.find((t) => t.name === 'add_to_cart')!
   assert.deepEqual(item, {
     name: 'add_to_cart',
@@ -363,11 +351,6 @@ test('the switch taken back with the keyboard ends calls, list and tools at once
   const { pageTools } = await rig.until('it is off', (s) => s.pageTools.length === 1)
   assert.equal(pageTools[0]!.origin, second.url)
   assert.match((await use(id, 'list_items')).text, /\(NO_PERMISSION\)$/)
-  await rig.panel.until(
-    async (origin) => !await chrome.permissions.contains({ origins: [`${origin}/*`] }),
-    [site.url],
-    'the permission is given back',
-  )
   await rig.ask('setPageTools', { origin: second.url, on: false })
   await hasTool(desk, 'page_call_tool', false)
   await assert.rejects(rig.ask('setPageTools', { origin: 'file:///etc', on: true }), /not the origin of a page|Invalid/)

@@ -4,10 +4,8 @@ import { define } from '../../web/ui/part.ts'
 import { line } from '../../web/ui/text.ts'
 import type { PageOrigin } from '../messages.ts'
 import { OriginPart } from './originpart.ts'
-import { giveBack, permit } from './permissions.ts'
+import { covers, giveBack, permit } from './permissions.ts'
 import { setting } from './setting.ts'
-
-const wanted = (origin: string) => ({ origins: [`${origin}/*`], permissions: ['scripting'] })
 
 /** The tools that web pages offer (WebMCP), with a switch for each origin. */
 class PageTools extends OriginPart {
@@ -71,7 +69,9 @@ class PageTools extends OriginPart {
 
   /** Asks the browser for this origin only, and switches it on. */
   protected override async take(origin: string): Promise<boolean> {
-    const granted = await this.panel.run(() => permit(wanted(origin)))
+    const has = covers(this.state.permissions.origins, origin)
+    const wanted = { ...(!has && { origins: [`${origin}/*`] }), permissions: ['scripting'] }
+    const granted = await this.panel.run(() => permit(wanted))
     if (granted === false) this.panel.warn(this.t('pagetools_refused', { origin: line(origin, 100) }))
     return !!granted && this.panel.send('setPageTools', { origin, on: true })
   }
