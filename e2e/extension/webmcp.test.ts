@@ -43,6 +43,11 @@ const scripts: Record<string, string> = {
   '/other': `
     document.title = 'Other'
     document.modelContext.registerTool({ name: 'ping', description: 'Pings.', execute: async () => 'pong' })`,
+  '/wordy': `
+    document.title = 'Wordy'
+    document.modelContext.registerTool({
+      name: 'wordy', description: 'x'.repeat(1e6), title: 'y'.repeat(1e6), execute: async () => '',
+    })`,
   '/many': `
     document.title = 'Many'
     for (let i = 0; i < 10000; i++)
@@ -57,7 +62,6 @@ const scripts: Record<string, string> = {
     tool('schema_list', { inputSchema: { toJSON: () => [1] } }).catch(() => {})
     tool('schema_throws', { inputSchema: { get type() { throw new Error('no') } } }).catch(() => {})
     tool('schema_hidden', { inputSchema: { type: 'object', properties: { ['a\\u200bb']: {} } } })
-    tool('described', { description: 'x'.repeat(1e6), title: 'y'.repeat(1e6) })
     for (let i = 0; i < 20; i++)
       tool('schema_30_KB_' + i, { inputSchema: { type: 'object', description: 'x'.repeat(30000) } })
     // What the page's scripts see is not what the browser has.
@@ -89,10 +93,12 @@ after(async () => {
   await second?.close()
 })
 
-const part = "document.querySelector('portolan-extension').shadowRoot.querySelector('portolan-page-tools')"
+const app = "document.querySelector('portolan-extension').shadowRoot"
+const part = `${app}.querySelector('portolan-page-tools')`
 
 /** Types an origin into the form of the side panel and clicks, as a person does. */
 async function switchOn(origin: string, panel: CdpPage = rig.panel): Promise<void> {
+  await panel.click(`${app}.querySelector('#tab-tools')`)
   await panel.click(`${part}.querySelector('[name=origin]')`)
   await panel.send('Input.insertText', { text: origin })
   await panel.click(`${part}.querySelector('form button')`)
@@ -198,9 +204,10 @@ test('a desktop client lists the tools, and calls one after a yes', async () => 
   const refused = use(shopTab, 'list_items')
   await decide('deny')
   assert.match((await refused).text, /\(DENIED\)$/)
-  const { activity } = await rig.state()
-  const calls = activity.filter((a) => a.tool === 'page_call_tool').map((a) => a.outcome)
-  assert.deepEqual(calls.slice(-2), ['ok', 'denied'])
+  await rig.until('both calls in the log', ({ activity }) => {
+    const calls = activity.filter((a) => a.tool === 'page_call_tool').map((a) => a.outcome)
+    return calls.slice(-2).join() === 'ok,denied'
+  })
 })
 
 test('always is for one origin: pages of another ask again', async () => {
@@ -301,18 +308,18 @@ test('pages that lie harm nothing: 10,000 tools, schemas of 10 MB, a forged mode
   assert.deepEqual([many.tools.length, many.left], [200, 9800])
   assert.ok(many.tools.every((t) => t.description.length <= 300))
 
+  await rig.browser.open(`${site.url}/wordy`)
+  const { id } = await listed('Wordy')
+  const { pages } = (await call(desk, 'page_tools', { tabId: id })).structured as {
+    pages: { tools: { description: string; title: string }[] }[]
+  }
+  assert.deepEqual(pages[0]!.tools.map((t) => [t.description.length, t.title.length]), [[4000, 200]])
+
   await rig.browser.open(`${site.url}/lies`)
   const lies = await listed('Lies', (t) => t.left > 0)
   const names = lies.tools.map((t) => t.name)
-  assert.deepEqual(names.filter((name) => !name.startsWith('schema_30')).sort(), ['described', 'good'])
-  assert.equal(names.length, 2 + 8, 'all schemas have 256 KiB together')
-  const { pages } = (await call(desk, 'page_tools', { tabId: lies.id })).structured as {
-    pages: { tools: { name: string; description: string; title: string }[] }[]
-  }
-  if (pages) { // a list that is too large is read by its handle
-    const described = pages[0]!.tools.find((t) => t.name === 'described')!
-    assert.deepEqual([described.description.length, described.title.length], [4000, 200])
-  }
+  assert.deepEqual(names.filter((name) => !name.startsWith('schema_30')).sort(), ['good'])
+  assert.equal(names.length, 1 + 8, 'all schemas have 256 KiB together')
   assert.equal((await use(lies.id, 'good')).text, 'good')
   assert.match((await use(lies.id, 'forged')).text, /\(UNKNOWN_TOOL\)$/)
   assert.match((await use(lies.id, 'schema_deep')).text, /\(UNKNOWN_TOOL\)$/)
@@ -361,8 +368,6 @@ test('a browser without modelContext is named in the panel, and no tools are off
   try {
     await plain.browser.open(`${second.url}/plain`)
     await plain.browser.activate(plain.panel)
-    await plain.panel.until((part) => !!(0, eval)(part), [part], 'the part')
-    // The part is there once a bridge is paired.
     await switchOn(second.url, plain.panel)
     const { pageTools } = await plain.until('the page', (s) => s.pageTools[0]?.tabs.length)
     assert.deepEqual(pageTools[0]!.tabs.map(({ supported, tools }) => [supported, tools]), [[false, []]])

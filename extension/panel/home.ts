@@ -10,7 +10,6 @@ import { openOptions } from '../browser.ts'
 import './clients.ts'
 import './link.ts'
 import './origins.ts'
-import './pagetools.ts'
 import './pairing.ts'
 import './runs.ts'
 
@@ -59,8 +58,7 @@ class Home extends AppPart {
     }
           <portolan-bookmarks .panel=${panel} .state=${state}></portolan-bookmarks></div>
         <div class="main">${
-      strangers ? nothing : html`<portolan-page-tools .panel=${panel} .state=${state}></portolan-page-tools>
-          <portolan-origins .panel=${panel} .state=${state}></portolan-origins>`
+      strangers ? nothing : html`<portolan-origins .panel=${panel} .state=${state}></portolan-origins>`
     }
           <portolan-profile .panel=${panel} .state=${state}></portolan-profile></div>
       </div>`

@@ -31,7 +31,7 @@ class PageTools extends OriginPart {
 
   private origin({ origin, granted, tabs }: PageOrigin): TemplateResult {
     const name = line(origin, 200)
-    return html`<div class="stack wide">${
+    return html`<div class="stack wide"><div class="wide">${
       setting({
         id: `${this.id_}-${origin.replace(/\W/g, '_')}`,
         label: name,
@@ -39,7 +39,7 @@ class PageTools extends OriginPart {
         on: true,
         change: () => this.leave(origin),
       })
-    }
+    }</div>
       ${
       granted
         ? nothing
@@ -55,7 +55,7 @@ class PageTools extends OriginPart {
   private tab({ title, supported, tools, left }: PageOrigin['tabs'][number]): TemplateResult {
     const named = line(title, 80)
     if (!supported) return html`<p class="dim"><bdi>${named}</bdi>: ${this.t('pagetools_unsupported')}</p>`
-    return html`<details><summary>${this.t('pagetools_count', { n: tools.length, title: named })}</summary>
+    return html`<details><summary>${this.t('pagetools_count', { n: tools.length })} · <bdi>${named}</bdi></summary>
       <ul class="rows">${
       repeat(tools, (tool) =>
         tool.name, (tool) =>

@@ -289,7 +289,7 @@ export const en = {
   pagetools_refused: 'Without access to {origin}, the tools of its pages stay off.',
   pagetools_closed: 'None of its pages is open.',
   pagetools_unsupported: 'the browser gives this page no WebMCP',
-  pagetools_count: { one: '{n} tool · {title}', other: '{n} tools · {title}' },
+  pagetools_count: { one: '{n} tool', other: '{n} tools' },
   pagetools_left: { one: '{n} more is too large, or too many.', other: '{n} more are too large, or too many.' },
   pagetools_reads: 'only reads, it says',
 

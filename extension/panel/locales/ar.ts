@@ -285,10 +285,10 @@ const ar: Record<keyof typeof en, Message> = {
   pagetools_closed: 'لا صفحة منه مفتوحة.',
   pagetools_unsupported: 'لا يعطي المتصفح هذه الصفحة WebMCP',
   pagetools_count: {
-    one: 'أداة واحدة · {title}',
-    two: 'أداتان · {title}',
-    few: '{n} أدوات · {title}',
-    other: '{n} أداة · {title}',
+    one: 'أداة واحدة',
+    two: 'أداتان',
+    few: '{n} أدوات',
+    other: '{n} أداة',
   },
   pagetools_left: {
     one: 'وواحدة أخرى كبيرة جدًا أو زائدة.',
