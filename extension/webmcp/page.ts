@@ -16,8 +16,8 @@ import {
   type ToPage,
 } from './pagemessages.ts'
 
-// The content script for the tools of a page (WebMCP). It runs in the extension's own world, which no script of the page
-// reaches. The browser's modelContext is there, too.
+// The content script for the tools of a page (WebMCP). It runs in the extension's own world, which no script of the
+// page reaches. The browser's modelContext is there, too.
 
 /** Changes within this time, in ms, are one list. */
 const pause = 1000

@@ -15,7 +15,7 @@ import {
   type Rehearsed,
   type StartedHost,
 } from '../shared/launching.ts'
-import { imported } from './parts.ts'
+import { imported } from './imported.ts'
 import type { Mode, RegistryOptions } from '../shared/types.ts'
 
 /** The longest wait for the first message of a worker, in ms. */

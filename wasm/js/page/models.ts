@@ -6,7 +6,7 @@ import { checkName } from './checkrequest.ts'
 import { Finder, type FinderSource } from './finder.ts'
 import { LocalServers, localUrl, type LocalRunner } from './local.ts'
 import { ModelTools } from './modeltools.ts'
-import { imported } from './parts.ts'
+import { imported } from './imported.ts'
 import type { Publisher } from './publish.ts'
 import { View, type Parent } from './view.ts'
 

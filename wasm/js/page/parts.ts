@@ -1,4 +1,4 @@
-import { RegistryError } from '../shared/registry-error.ts'
+import { imported } from './imported.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
 /**
@@ -34,16 +34,4 @@ export type Parts = { [K in keyof Loaders]: Awaited<ReturnType<Loaders[K]>> }
 export async function part<K extends keyof Parts>(name: K, host: RegistryOptions['host']): Promise<Parts[K]> {
   const loaders = (host as { parts?: Loaders } | undefined)?.parts ?? parts
   return await imported<unknown>(`${name}.js`, loaders[name]) as Parts[K]
-}
-
-/** Runs an import(). Its failure becomes a load_failed error that names the file. */
-export async function imported<T>(file: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load()
-  } catch (cause) {
-    throw new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
-      hint: `Serve ${file} beside the script. In a service worker, pass Host from 'portolan/worker' as options.host.`,
-      cause,
-    })
-  }
 }

@@ -6,7 +6,7 @@ import { checkFunction } from './checkrequest.ts'
 import { messageOf } from './local.ts'
 import { shielded } from './requests.ts'
 
-/** `document.modelContext`. In older drafts it is `navigator.modelContext`, and has unregisterTool in place of signals. */
+/** `document.modelContext`. Older drafts have it in `navigator`, with unregisterTool in place of the signal. */
 interface ModelContext {
   registerTool(tool: object, options: { signal: AbortSignal }): unknown
   unregisterTool?(name: string): unknown
