@@ -68,8 +68,13 @@ const scripts: Record<string, string> = {
     ModelContext.prototype.getTools = async () => [{ name: 'forged', description: 'forged' }]
     ModelContext.prototype.executeTool = async () => 'forged'
     Promise.prototype.then = function () { throw new Error('no then') }
-    Object.defineProperty(document, 'modelContext', { value: null })
-    document.body.append(Object.assign(document.createElement('img'), { name: 'modelContext' }))`,
+    Object.defineProperty(document, 'modelContext', { value: null, configurable: true })
+    delete document.modelContext
+    document.body.innerHTML = '<form name=modelContext></form><form name=title></form>'`,
+  '/form': `
+    document.title = 'Form'
+    document.body.innerHTML = '<form toolname=find tooldescription=Finds. toolautosubmit action=/found>' +
+      '<input name=q required toolparamdescription=Words></form>'`,
 }
 
 let rig: Rig
@@ -323,6 +328,20 @@ test('pages that lie harm nothing: 10,000 tools, schemas of 10 MB, a forged mode
   assert.equal((await use(lies.id, 'good')).text, 'good')
   assert.match((await use(lies.id, 'forged')).text, /\(UNKNOWN_TOOL\)$/)
   assert.match((await use(lies.id, 'schema_deep')).text, /\(UNKNOWN_TOOL\)$/)
+})
+
+test('a form that is a tool is submitted, and a page that the person goes back to has its tools again', async () => {
+  const page = await rig.browser.open(`${site.url}/form`)
+  const { id } = await listed('Form', (t) => t.tools[0]?.name === 'find')
+  assert.match((await use(id, 'find')).text, /^Invalid arguments: \/q: is required \(INVALID_ARGUMENTS\)$/)
+  const { text, error } = await use(id, 'find', { arguments: { q: 'boat' } })
+  assert.ok(error ? text.endsWith('(TAB_CLOSED)') : text === '', text)
+  await page.holds(`location.pathname === '/found' && location.search === '?q=boat'`)
+  await page.evaluate(() => history.back())
+  await page.holds(`location.pathname === '/form'`)
+  await rig.until('the form', (s) => s.pageTools.some((p) => p.tabs.some((t) => t.id === id && t.title === 'Form')))
+  assert.match((await use(id, 'find')).text, /\(INVALID_ARGUMENTS\)$/)
+  await page.close()
 })
 
 test('a page whose script never ends is not waited for, and others are answered', async () => {

@@ -37,10 +37,9 @@ interface RegisteredTool {
   window?: Window
 }
 
-/** The browser's own modelContext. An element with this name hides it from `document.modelContext`. */
+/** The browser's own modelContext. In this world, no element of the page hides it by its name. */
 function modelContext(): ModelContext | undefined {
-  const getter = Object.getOwnPropertyDescriptor(Document.prototype, 'modelContext')?.get
-  const context = getter?.call(document) as Partial<ModelContext> | undefined
+  const { modelContext: context } = document as { modelContext?: Partial<ModelContext> }
   return typeof context?.getTools === 'function' && typeof context.executeTool === 'function'
     ? context as ModelContext
     : undefined
