@@ -421,6 +421,20 @@ const impostors: [name: string, make: string, outcome: object][] = [
   ) } })`,
     { refused: 2 },
   ],
+  ['a document without a window', 'new DOMParser().parseFromString("", "text/html")', { refused: 2 }],
+  [
+    'an element named modelContext',
+    '(document.body.innerHTML = "<form name=modelContext></form>", document)',
+    { code: 'unsupported' },
+  ],
+  [
+    'a refused name that unregisterTool would take away',
+    `({ modelContext: {
+    registerTool() { throw new Error('Duplicate tool name') },
+    unregisterTool(name) { document.title = name + ' was taken away' },
+  } })`,
+    { refused: 2 },
+  ],
   [
     'unregisterTool throws',
     `({ modelContext: {
@@ -451,6 +465,7 @@ test('a modelContext of the page that is hostile is bounded, and nothing is lost
     assert.ok(got.longest < 3000, name)
     assert.equal(got.text, 'added', name)
   }
+  assert.equal(await page.title(), 'tab', 'a name that was refused is not ours to take away')
   assert.deepEqual(page.faults, [])
   await page.close()
 })
