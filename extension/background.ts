@@ -28,6 +28,7 @@ import { PublishedRegistry } from './tools/registry.ts'
 import { LargeResults } from './calls/results.ts'
 import { tabTools } from './tools/tabs.ts'
 import type { Client, Tool, ToolCall } from './tools/tool.ts'
+import { PageTools } from './webmcp/pages.ts'
 
 const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
@@ -54,6 +55,7 @@ const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble,
 const results = new LargeResults()
 const comparisons = new Comparisons(chats, changed)
 const questions = new Questions(changed, () => publisher.isSeen)
+const pages = new PageTools(() => settings.pageTools, toolsChanged)
 const registry = new PublishedRegistry(
   (question, signal) => questions.ask(question, signal),
   toolsChanged,
@@ -82,7 +84,7 @@ function offeredTools(): ToolList {
   const { options } = settings
   const direct = [...chatTools(chats), ...compareTools(comparisons, chats.enabled)]
   const ofChats = [...direct, ...started.tools(direct)]
-  const ofTabs = options.pages ? tabTools : []
+  const ofTabs = [...options.pages ? tabTools : [], ...pages.tools]
   const bySource: [Source, Tool[]][] = [
     ['registry', options.publishRegistry ? registry.tools : []],
     // A later tool wins its name, so a server's tool never replaces one of ours.
@@ -243,6 +245,7 @@ function state(): State {
     approvals: approvals.list,
     questions: questions.list,
     origins: settings.origins,
+    pageTools: pages.view,
     activity: activity.value,
     tools: [...offeredTools().values()].map(({ tool: { name, title, annotations }, source }) => (
       { name, title, source, destructive: !!annotations?.destructiveHint }
@@ -284,6 +287,12 @@ const publisher = new StatePublisher(
     approveOrigin: ({ origin, approved }) => {
       settings.approve(origin, approved)
       notifyOrigins()
+    },
+    setPageTools: async ({ origin, on }) => {
+      settings.setPageTools(origin, on)
+      await pages.follow()
+      return !registry.uses(origin) &&
+        !Object.values(chats.views).some((c) => c.enabled && c.newChat.startsWith(origin))
     },
     stop() {
       settings.setStopped(true)
@@ -331,6 +340,7 @@ async function readPermissions(): Promise<void> {
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
   await chats.settings.permissionsChanged()
   watchBookmarks()
+  await pages.follow()
   toolsChanged()
 }
 

@@ -43,10 +43,10 @@ export function onPort(handler: (name: string, sender: { id?: string; origin?: s
   chrome.runtime.onConnect.addListener((raw) => handler(raw.name, raw.sender ?? {}, wrap(raw)))
 }
 
-/** Handles ports that the background opens to this tab. For content scripts. */
-export function onBackgroundPort(handler: (port: Port) => void): void {
+/** Handles ports of a name that the background opens to this tab. For content scripts. */
+export function onBackgroundPort(name: string, handler: (port: Port) => void): void {
   chrome.runtime.onConnect.addListener((raw) => {
-    if (raw.sender?.id === chrome.runtime.id && !raw.sender.tab) handler(wrap(raw))
+    if (raw.name === name && raw.sender?.id === chrome.runtime.id && !raw.sender.tab) handler(wrap(raw))
   })
 }
 
@@ -181,6 +181,14 @@ export async function seesTab(id: number): Promise<boolean> {
 }
 export function onTabClosed(handler: (id: number) => void): void {
   chrome.tabs.onRemoved.addListener((id) => handler(id))
+}
+/** Handles each page that a tab has loaded. The result ends that. Meanwhile each one wakes the worker. */
+export function onTabLoaded(handler: (id: number) => void): () => void {
+  const own = (id: number, { status }: { status?: string }) => {
+    if (status === 'complete') handler(id)
+  }
+  chrome.tabs.onUpdated.addListener(own)
+  return () => chrome.tabs.onUpdated.removeListener(own)
 }
 /** A tab that the browser discards gets another id. */
 export function onTabReplaced(handler: (id: number, replaced: number) => void): void {

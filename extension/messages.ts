@@ -41,6 +41,11 @@ export interface Requests {
   forgetClient(p: { client: string }): void
   /** Lets pages of an origin use the bridge's HTTP endpoint. They need the bridge's token as well. */
   approveOrigin(p: { origin: string; approved: boolean }): void
+  /**
+   * Offers the tools of an origin's pages to clients, or no longer. The page requests the host permission before.
+   * Returns whether nothing else needs that permission.
+   */
+  setPageTools(p: { origin: string; on: boolean }): boolean
   /** Stops all runs, calls and the connections to bridges, until `go`. */
   stop(p: {}): void
   go(p: {}): void
@@ -93,6 +98,8 @@ export interface State {
   questions: Question[]
   /** Approved origins of pages. */
   origins: string[]
+  /** The origins whose pages' tools clients may use. */
+  pageTools: PageOrigin[]
   /** Newest last, at most 500. */
   activity: Activity[]
   /** The tools that clients get now. */
@@ -301,6 +308,22 @@ export interface ClientView {
   number?: number
   lastSeen: number
   grants: Record<string, Grant>
+}
+
+/** An origin whose pages offer their tools (WebMCP). Titles and tools are the page's own words, without hidden text. */
+export interface PageOrigin {
+  origin: string
+  /** The browser lets the extension reach it. */
+  granted: boolean
+  tabs: {
+    id: number
+    title: string
+    /** The page has a modelContext. */
+    supported: boolean
+    tools: { name: string; title: string; description: string; readOnly: boolean }[]
+    /** How many more tools were left out. */
+    left: number
+  }[]
 }
 
 /** A question that waits in the side panel. */

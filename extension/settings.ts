@@ -22,6 +22,7 @@ export class Settings {
     this.stored = {
       options: new Stored('local', 'options', initial, changed),
       origins: new Stored<string[]>('local', 'origins', [], changed),
+      pageTools: new Stored<string[]>('local', 'pageTools', [], changed),
       stopped: new Stored('local', 'stopped', { stopped: false }, changed),
       install: new Stored('local', 'install', { id: '', label: '' }, changed),
     }
@@ -42,6 +43,10 @@ export class Settings {
   /** Origins of the pages that may use the bridge. */
   get origins(): string[] {
     return this.stored.origins.value
+  }
+  /** Origins whose pages' tools are offered. */
+  get pageTools(): string[] {
+    return this.stored.pageTools.value
   }
   get stopped(): boolean {
     return this.stored.stopped.value.stopped
@@ -67,12 +72,21 @@ export class Settings {
 
   /** Adds or removes an approved origin. Throws for a text that is not an origin. */
   approve(origin: string, approved: boolean): void {
-    const rest = this.origins.filter((o) => o !== origin)
-    if (!approved) return void this.stored.origins.set(rest)
-    const { protocol, origin: own } = new URL(origin)
-    if (own !== origin || !/^https?:$/.test(protocol)) throw new TypeError(`${origin} is not the origin of a page`)
-    void this.stored.origins.set([...rest, origin].slice(-mostOrigins))
+    void this.stored.origins.set(withOrigin(this.origins, origin, approved))
   }
+
+  /** Adds or removes an origin whose pages' tools are offered. Throws for a text that is not an origin. */
+  setPageTools(origin: string, on: boolean): void {
+    void this.stored.pageTools.set(withOrigin(this.pageTools, origin, on))
+  }
+}
+
+function withOrigin(origins: string[], origin: string, on: boolean): string[] {
+  const rest = origins.filter((o) => o !== origin)
+  if (!on) return rest
+  const { protocol, origin: own } = new URL(origin)
+  if (own !== origin || !/^https?:$/.test(protocol)) throw new TypeError(`${origin} is not the origin of a page`)
+  return [...rest, origin].slice(-mostOrigins)
 }
 
 function browserName(): string {

@@ -139,6 +139,8 @@ export class Background {
         return profile('')
       case 'setProfile':
         return profile(m.params.json)
+      case 'setPageTools':
+        return true
     }
     return undefined
   }
@@ -191,6 +193,11 @@ function changed(s: State, m: ToBackground): Partial<State> {
       return {
         origins: m.params.approved ? [...s.origins, m.params.origin] : s.origins.filter((o) => o !== m.params.origin),
       }
+    case 'setPageTools': {
+      const { origin, on } = m.params
+      const rest = s.pageTools.filter((page) => page.origin !== origin)
+      return { pageTools: on ? [...rest, { origin, granted: true, tabs: [] }] : rest }
+    }
     case 'stop':
       return { stopped: true, links: s.links.map((link) => ({ ...link, status: 'stopped' as const })), runs: [] }
     case 'go':

@@ -52,6 +52,17 @@ function stateOf(text: string): Partial<State> {
       rows: [{ text }, { text, by: { chatgpt: text, gemini: '__proto__' } }],
     })),
     origins: [text],
+    pageTools: [{
+      origin: text,
+      granted: true,
+      tabs: [{
+        id: 1,
+        title: text,
+        supported: true,
+        tools: [{ name: text, title: text, description: text, readOnly: true }],
+        left: 1,
+      }, { id: 2, title: text, supported: false, tools: [], left: 0 }],
+    }, { origin: `${text} `, granted: false, tabs: [] }],
     tools: [{ name: text, title: text, source: 'registry', destructive: true }],
     activity: [{ id: text, at: now, kind: 'call', outcome: 'error', client: text, tool: text, code: text, text }],
   }

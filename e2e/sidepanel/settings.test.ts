@@ -278,6 +278,51 @@ flow('an origin is approved as scheme, host and port only', { state: 'used' }, a
   }])
 })
 
+flow(
+  "an origin's tools are switched on for that origin only, listed, and given back",
+  { state: 'used' },
+  async (page) => {
+    await page.locator('#tab-tools').click()
+    const part = page.locator('portolan-page-tools')
+    await part.getByText('2 tools · Harbour shop').click()
+    for (const words of ['add_to_cart', 'only reads, it says', '3 more are too large, or too many.'])
+      await part.getByText(words).waitFor()
+    const field = page.getByLabel('Origin of pages with tools')
+    const button = part.getByRole('button', { name: 'Switch on' })
+    await says(page, false)
+    await field.fill('https://map.example')
+    await button.click()
+    await page.getByText('Without access to https://map.example, the tools of its pages stay off.').waitFor()
+    assert.deepEqual(await asked(page, 'setPageTools'), [], 'refused: nothing is switched on')
+    assert.equal(await field.inputValue(), 'https://map.example')
+    await says(page, true)
+    await button.click()
+    const on = part.getByRole('switch', { name: 'https://map.example' })
+    await on.waitFor()
+    const { asked: wanted, clicked } = await permissions(page)
+    assert.deepEqual([wanted, clicked], [
+      Array(2).fill({ origins: ['https://map.example/*'], permissions: ['scripting'] }),
+      true,
+    ])
+    await part.getByText('None of its pages is open.').waitFor()
+    await part.getByRole('button', { name: 'Grant access' }).click()
+    await until(
+      () => permissions(page),
+      ({ asked }: { asked: unknown[] }) =>
+        JSON.stringify(asked.at(-1)) === '{"origins":["https://tides.example/*"],"permissions":["scripting"]}',
+      'access is asked for again',
+    )
+    await on.click()
+    await on.waitFor({ state: 'detached' })
+    await lastAsked(page, 'setPageTools', { origin: 'https://map.example', on: false })
+    await until(
+      () => permissions(page),
+      (p: { back: unknown[] }) => JSON.stringify(p.back) === '[{"origins":["https://map.example/*"]}]',
+      'the permission is given back',
+    )
+  },
+)
+
 flow('the activity is newest first, filtered, bounded and cleared', { state: 'busy' }, async (page) => {
   await page.locator('#tab-activity').click()
   const rows = page.locator('.log > li')

@@ -71,6 +71,7 @@ export function fresh(): State {
     approvals: [],
     questions: [],
     origins: [],
+    pageTools: [],
     activity: [],
     tools: [],
   }
@@ -132,6 +133,23 @@ export function used(now = Date.now()): State {
       { key: 'inspector', name: 'mcp-inspector', version: '1.0.3', lastSeen: now - 26 * 60 * minute, grants: {} },
     ],
     origins: ['https://app.example', 'http://localhost:5173'],
+    pageTools: [
+      {
+        origin: 'https://shop.example',
+        granted: true,
+        tabs: [{
+          id: 1,
+          title: 'Harbour shop',
+          supported: true,
+          tools: [
+            { name: 'add_to_cart', title: 'Add to cart', description: 'Adds an item to the cart.', readOnly: false },
+            { name: 'list_items', title: '', description: 'Lists what is for sale.', readOnly: true },
+          ],
+          left: 3,
+        }],
+      },
+      { origin: 'https://tides.example', granted: false, tabs: [] },
+    ],
     tools: [
       ...['chat_chatgpt', 'chat_gemini', 'chat_all'].map((name) => ({
         name,

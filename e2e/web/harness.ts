@@ -113,12 +113,12 @@ export async function sendFile(
   createReadStream(file).pipe(res)
 }
 
-/** Serves the package's files, and an empty page at all other addresses. */
-export function servePackage(): Promise<Listening> {
+/** Serves the package's files, and an empty page with these headers at all other addresses. */
+export function servePackage(headers: Record<string, string> = {}): Promise<Listening> {
   return listen(async (req, res) => {
     const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []
     if (!file)
-      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+      return void res.writeHead(200, { 'content-type': 'text/html', ...headers }).end(
         '<!doctype html><title>tab</title><link rel="icon" href="data:,">',
       )
     res.writeHead(200, { 'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript' }).end(

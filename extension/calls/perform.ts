@@ -76,14 +76,17 @@ export class Performer {
   private async admit(tool: Tool, call: ToolCall): Promise<void> {
     const { clients, approvals } = this.rooms
     const { key, name } = call.client
-    const grant = clients.grant(key, tool.name) ?? (tool.annotations?.destructiveHint ? 'ask' : 'allow')
+    const scope = tool.scope && `${tool.name} ${await tool.scope(call)}`
+    const ofTool = clients.grant(key, tool.name)
+    const ofScope = scope && ofTool !== 'deny' ? clients.grant(key, scope) : undefined
+    const grant = ofScope ?? ofTool ?? (tool.annotations?.destructiveHint ? 'ask' : 'allow')
     if (grant === 'allow') return
     if (grant === 'deny') throw new ToolFault('DENIED', `The person does not let ${name} use ${tool.name}.`)
     call.progress(0, undefined, 'Waiting for the person to allow this in the side panel of Portolan')
     const summary = await tool.summary?.(call).catch(() => undefined) ?? `Use ${tool.title ?? tool.name}`
-    const outcome = await approvals.ask(call, summary, tool.flags?.())
-    if (outcome === 'always') clients.setGrant(key, tool.name, 'allow')
-    if (outcome === 'never') clients.setGrant(key, tool.name, 'deny')
+    const outcome = await approvals.ask(call, summary, tool.flags?.(call))
+    if (outcome === 'always') clients.setGrant(key, scope ?? tool.name, 'allow')
+    if (outcome === 'never') clients.setGrant(key, scope ?? tool.name, 'deny')
     const refusal = refusals[outcome]
     if (refusal) throw new ToolFault('DENIED', refusal)
   }

@@ -1,16 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { AppPart } from './context.ts'
-import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { define } from '../../web/ui/part.ts'
 import { line } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
-import { originOf, type OriginProblem } from './permissions.ts'
+import { OriginPart } from './originpart.ts'
 
 /** Web pages that may use the bridge. */
-class Origins extends AppPart {
-  static override properties = reactive('problem')
-  declare private problem: OriginProblem | undefined
-  private readonly id_ = freshId()
-
+class Origins extends OriginPart {
   protected override render(): TemplateResult {
     const id = this.id_
     const { origins } = this.state
@@ -36,29 +31,12 @@ class Origins extends AppPart {
         }</ul>`
         : nothing
     }
-      <form class="row" novalidate @submit=${this.add}>
-        <div class="field grow"><label for="${id}-add">${this.t('origin_add')}</label>
-          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off"
-            placeholder="https://app.example" aria-invalid=${!!this
-      .problem} aria-describedby="${id}-fault" @input=${() => (this.problem = undefined)}></div>
-        <button class="end">${this.t('origin_approve')}</button>
-      </form>
-      <div id="${id}-fault" role="alert">${
-      this.problem ? html`<p class="hint bad">${this.t(`origin_${this.problem}`)}</p>` : nothing
-    }</div>
+      ${this.form(this.t('origin_add'), this.t('origin_approve'))}
     </section>`
   }
 
-  private async add(event: Event): Promise<void> {
-    event.preventDefault()
-    const input = this.querySelector<HTMLInputElement>('[name=origin]')!
-    const read = originOf(input.value)
-    if ('problem' in read) {
-      this.problem = read.problem
-      if (read.origin) input.value = read.origin // what would be approved, to be looked at
-      return input.focus()
-    }
-    if (await this.panel.send('approveOrigin', { origin: read.origin, approved: true })) input.value = ''
+  protected override take(origin: string): Promise<boolean> {
+    return this.panel.send('approveOrigin', { origin, approved: true })
   }
 }
 

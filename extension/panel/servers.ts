@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { connectRegistry } from '../../wasm/js/page/index.ts'
@@ -7,6 +7,7 @@ import { line } from '../../web/ui/text.ts'
 import '../../web/panel/index.ts'
 import { connectPort, type Port } from '../browser.ts'
 import { registryPort } from '../messages.ts'
+import './pagetools.ts'
 import { permit } from './permissions.ts'
 import { asking, channelOf } from './registry.ts'
 import { setting } from './setting.ts'
@@ -92,6 +93,11 @@ class Servers extends AppPart {
       })
     }
       </section>
+      ${
+      this.view === 'tools'
+        ? html`<portolan-page-tools .panel=${panel} .state=${state}></portolan-page-tools>`
+        : nothing
+    }
       ${
       this.registry
         ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag}

@@ -280,6 +280,19 @@ export const en = {
   origin_scheme: 'Only https and http pages can be approved.',
   origin_more: 'An origin is scheme, host and port. You would approve all pages of this one: check, then approve.',
 
+  pagetools: 'Tools of web pages',
+  pagetools_means:
+    'Some pages offer tools (WebMCP). Clients can use those of the origins that you switch on here. Each call asks you.',
+  pagetools_none: 'This browser has no WebMCP (modelContext), so its pages cannot offer tools, except in a trial.',
+  pagetools_add: 'Origin of pages with tools',
+  pagetools_switch: 'Switch on',
+  pagetools_refused: 'Without access to {origin}, the tools of its pages stay off.',
+  pagetools_closed: 'None of its pages is open.',
+  pagetools_unsupported: 'the browser gives this page no WebMCP',
+  pagetools_count: { one: '{n} tool', other: '{n} tools' },
+  pagetools_left: { one: '{n} more is too large, or too many.', other: '{n} more are too large, or too many.' },
+  pagetools_reads: 'only reads, it says',
+
   bookmarks: 'Bookmarks',
   bookmarks_on: 'Offer bookmark tools',
   bookmarks_means: 'Clients can search, add, move and change bookmarks. Removing asks you. The browser asks you first.',

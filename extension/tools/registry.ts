@@ -3,6 +3,7 @@ import type { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
+import { originOf } from '../../wasm/js/shared/origin.ts'
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
 import type {
   AuthorizeRequest,
@@ -164,6 +165,12 @@ export class PublishedRegistry {
     port.onclose = serve(registry, channel)
     port.onmessage = (m) => channel.onmessage?.(m)
     for (const m of early) channel.onmessage?.(m)
+  }
+
+  /** Whether a server of an origin is known, or may be stored. */
+  uses(origin: string): boolean {
+    const servers = this.registry?.getSnapshot().servers
+    return !servers || Object.values(servers).some((s) => originOf(s.config.url) === origin)
   }
 
   /** The servers' tools, by their names in the registry. */

@@ -17,7 +17,9 @@ export interface Tool {
   /** The longest time without an answer or progress, in ms (K4). Without it, the tool has bounds of its own. */
   idleMs?: number
   /** Finds suspicious text in the definition, for the user who approves a call. */
-  flags?(): readonly Flag[]
+  flags?(call: ToolCall): readonly Flag[]
+  /** What `always` and `never` of a client are for, in place of the whole tool. Rejects as `run` does. */
+  scope?(call: ToolCall): Promise<string>
   /** Says what a call will do, in a sentence for the user who approves it. */
   summary?(call: ToolCall): Promise<string>
   /** Rejects with a {@link ToolFault} if the user or the model can do something about it. */

@@ -139,6 +139,14 @@ var scriptRules = []scriptRule{
 		},
 		reason: "runs prompts on chat sites from the background",
 	},
+	{
+		room: "extension/webmcp",
+		may: []string{
+			"extension/browser.ts", "extension/messages.ts", "extension/timeout.ts", "extension/tools/tool.ts",
+			"wasm/js/shared", "wasm/js/fetch/hygiene.ts", "wasm/js/page/validate.ts",
+		},
+		reason: "the tools of pages: the background's part, and a content script",
+	},
 	{room: "extension/chats/sites", reason: "data"},
 	{
 		room:   "extension/chats/driver",

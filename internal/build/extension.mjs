@@ -25,7 +25,7 @@ const minified = {
  * in a service worker.
  */
 const unused =
-  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|models|search|leaks|tomessage|project|integrity|worker)\.ts$/
+  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|models|search|leaks|tomessage|project|integrity|publish|worker)\.ts$/
 const withoutUnused = {
   name: 'parts that the background never uses',
   setup(build) {
@@ -51,6 +51,7 @@ await Promise.all([
   }),
   script('extension/chats/driver/index.ts', 'driver.js', 'iife'),
   script('extension/chats/shim.ts', 'shim.js', 'iife'),
+  script('extension/webmcp/page.ts', 'webmcp.js', 'iife'),
   build({
     ...minified,
     splitting: true,

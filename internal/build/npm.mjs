@@ -27,6 +27,7 @@ const published = {
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/page/codemode.ts`]: './codemode.js',
   [`${js}/host/worker.ts`]: './worker.js',
+  [`${js}/page/publish.ts`]: './publish.js',
   [`${js}/shared/scan.ts`]: './scan.js',
   [`${js}/shared/search.ts`]: './search.js',
   [`${js}/fetch/demo.ts`]: './demo.js',
@@ -222,9 +223,9 @@ await Promise.all([
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
   bundle(`${js}/shared/search.ts`, 'search.js'),
   // Without splitting, an import() becomes a part of the file.
-  // Code of models runs in pages only.
+  // A service worker has no document: neither code of models nor published tools are there.
   bundle(`${js}/host/service.ts`, 'service.js', {
-    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/codemode.ts`)],
+    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/codemode.ts`, `${js}/page/publish.ts`)],
   }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],

@@ -6,5 +6,5 @@ const loaded = Symbol.for('portolan.driver')
 const scope = globalThis as { [loaded]?: true }
 if (!scope[loaded]) {
   scope[loaded] = true
-  onBackgroundPort((port) => serve(port, window))
+  onBackgroundPort('portolan-driver', (port) => serve(port, window))
 }

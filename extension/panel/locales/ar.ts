@@ -275,6 +275,29 @@ const ar: Record<keyof typeof en, Message> = {
   origin_scheme: 'لا تُقبل إلا صفحات https و http.',
   origin_more: 'الأصل هو المخطط والمضيف والمنفذ فقط. ستُقبل كل صفحات هذا الأصل: انظر إليه ثم وافق.',
 
+  pagetools: 'أدوات صفحات الويب',
+  pagetools_means:
+    'تعرض بعض الصفحات أدوات (WebMCP). تستطيع البرامج استخدام أدوات المواقع التي تشغّلها هنا. كل نداء يسألك أولًا.',
+  pagetools_none: 'لا يدعم هذا المتصفح WebMCP ‏(modelContext)، فلا تستطيع صفحاته عرض أدوات إلا في تجربة.',
+  pagetools_add: 'أصل صفحات لها أدوات',
+  pagetools_switch: 'تشغيل',
+  pagetools_refused: 'دون الوصول إلى {origin} تبقى أدوات صفحاته مغلقة.',
+  pagetools_closed: 'لا صفحة منه مفتوحة.',
+  pagetools_unsupported: 'لا يعطي المتصفح هذه الصفحة WebMCP',
+  pagetools_count: {
+    one: 'أداة واحدة',
+    two: 'أداتان',
+    few: '{n} أدوات',
+    other: '{n} أداة',
+  },
+  pagetools_left: {
+    one: 'وواحدة أخرى كبيرة جدًا أو زائدة.',
+    two: 'واثنتان أخريان كبيرتان جدًا أو زائدتان.',
+    few: 'و{n} أخرى كبيرة جدًا أو زائدة.',
+    other: 'و{n} أخرى كبيرة جدًا أو زائدة.',
+  },
+  pagetools_reads: 'تقول إنها تقرأ فقط',
+
   bookmarks: 'العلامات',
   bookmarks_on: 'عرض أدوات العلامات',
   bookmarks_means: 'تستطيع البرامج البحث والإضافة والنقل والتغيير؛ والإزالة تسألك أولًا. يطلب المتصفح منك الإذن.',

@@ -232,7 +232,8 @@ function removed(server: string): never {
   })
 }
 
-function messageOf(e: unknown): string {
+/** The text of what was thrown, in at most 2,048 characters. */
+export function messageOf(e: unknown): string {
   try {
     const text = e instanceof Error ? e.message || e.name : e
     return String(text).slice(0, mostMessage)

@@ -1,9 +1,13 @@
 // The tools of a registry as models get them. createRegistry loads it beside the module.
 
+import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
+import { checkName } from './checkrequest.ts'
 import { Finder, type FinderSource } from './finder.ts'
 import { LocalServers, localUrl, type LocalRunner } from './local.ts'
 import { ModelTools } from './modeltools.ts'
+import { imported } from './imported.ts'
+import type { Publisher } from './publish.ts'
 import { View, type Parent } from './view.ts'
 
 /** What the tools need of their registry. */
@@ -18,6 +22,7 @@ export class RegistryTools extends ModelTools implements Parent {
   readonly #source: Source
   readonly #finder: Finder
   readonly #ends = new AbortController()
+  #publisher: Publisher | undefined
 
   constructor(source: Source) {
     super()
@@ -60,6 +65,28 @@ export class RegistryTools extends ModelTools implements Parent {
 
   view(options: types.ViewOptions = {}): types.View {
     return new View(this, options)
+  }
+
+  addTools(server: string, tools: readonly types.LocalTool[]): void {
+    checkName(server)
+    if (this.#source.getSnapshot().servers[server] && !this.local.has(server))
+      throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
+    this.local.add(server, tools)
+  }
+
+  async publishTools(
+    document: object | undefined = globalThis.document,
+    onRefused?: Parameters<types.Registry['publishTools']>[1],
+  ): Promise<() => void> {
+    if (document === undefined) return () => {} // a worker
+    const { Publisher } = await imported('publish.js', () => import('./publish.ts'))
+    this.#publisher ??= new Publisher({
+      tools: () => [...this.local.lists().values()].flatMap((list) => list.tools),
+      call: (...call) => this.call(...call),
+      subscribe: (listener) => this.subscribe(listener),
+      ended: this.ended,
+    })
+    return this.#publisher.publish(document, onRefused)
   }
 
   /** Ends all views, and the functions of the page. */

@@ -20,5 +20,4 @@ export const [searchTool, callTool, apiTool, codeTool] = answered
 export const isAnswered = (name: string): boolean => answered.includes(name as never)
 
 /** Whether the registry answers a tool of this name itself. */
-export const isOwn = (name: string): boolean =>
-  name === readTool || isAnswered(name) || isOffering(name)
+export const isOwn = (name: string): boolean => name === readTool || isAnswered(name) || isOffering(name)

@@ -178,11 +178,12 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   async addTools(server: string, tools: readonly types.LocalTool[]): Promise<void> {
-    checkName(server)
-    if (this.#servers[server])
-      throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
-    this.#models.local.add(server, tools)
+    this.#models.addTools(server, tools)
     this.#listsChanged()
+  }
+
+  publishTools(...publication: Parameters<types.Registry['publishTools']>): Promise<() => void> {
+    return this.#models.publishTools(...publication)
   }
 
   #listsChanged(): void {

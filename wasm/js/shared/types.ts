@@ -404,6 +404,21 @@ export interface Registry extends AsyncDisposable {
    * always checked against `inputSchema`. Rejects with `invalid_config` for a name that models could not use.
    */
   addTools(server: string, tools: readonly LocalTool[]): Promise<void>
+  /**
+   * Offers the functions of {@link addTools} to the browser's agents, by `document.modelContext` (WebMCP, draft of June
+   * 2026) or the older `navigator.modelContext`. Where the browser has neither, it does nothing. Later additions and
+   * removals are followed. Tools of servers are not offered. Their results are foreign texts, and the user approved
+   * the servers for this app only.
+   *
+   * A call passes the checks, approvals and activities of {@link call}. It resolves to a `CallToolResult`, and a
+   * failure is one with `isError`, whose text ends with the code. `openWorldHint` becomes `untrustedContentHint`.
+   *
+   * `document` is by default that of the page. `onRefused` gets an error with `unsupported` for each tool that the
+   * browser refuses, such as one whose name the page has registered itself. The other tools are offered. Rejects with
+   * `unsupported` if `modelContext` has no `registerTool`. The returned function takes the tools back and ends their
+   * calls. So does {@link close}.
+   */
+  publishTools(document?: object, onRefused?: (error: RegistryError, tool: string) => void): Promise<() => void>
   /** Whether a model may call a tool with this name now. */
   has(name: string): boolean
   /** Calls a tool and returns the text for the model. A result with `isError` resolves to its text. */

@@ -1,0 +1,318 @@
+import { scanDefinition } from '../../wasm/js/shared/scan.ts'
+import { extentOf, isObject } from '../../wasm/js/shared/json.ts'
+import { plain } from '../../wasm/js/shared/plaintext.ts'
+import * as browser from '../browser.ts'
+import type { PageOrigin } from '../messages.ts'
+import { timeout } from '../timeout.ts'
+import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
+import { mostLevels, pagePort, type FromPage, type PageList, type PageTool, type ToPage } from './pagemessages.ts'
+
+/** How long a page may take to list its tools, in ms. */
+const attachTimeout = 3000
+/** The seconds that a page may take for a call: if the client says nothing, and at most. */
+const usualSeconds = 30, mostSeconds = 300
+/** The most open pages. */
+const mostPages = 50
+/** The most characters of a description in the side panel. */
+const shownDescription = 300
+
+interface Waiting {
+  resolve(text: string): void
+  reject(fault: ToolFault): void
+}
+
+/** An open page of a switched-on origin. */
+class Page {
+  readonly tabId: number
+  list: PageList | undefined
+  ended = false
+  /** Resolves with the first list, or the end. */
+  readonly listed: Promise<void>
+  private readonly port: browser.Port
+  private readonly calls = new Map<number, Waiting>()
+  private last = 0
+
+  constructor(tabId: number, port: browser.Port, allows: (origin: string) => boolean, changed: () => void) {
+    this.tabId = tabId
+    this.port = port
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.listed = promise
+    const end = () => {
+      this.ended = true
+      for (const { reject } of this.calls.values()) reject(gone())
+      this.calls.clear()
+      resolve()
+      changed()
+    }
+    port.onclose = end
+    port.onmessage = (raw) => {
+      const m = raw as FromPage
+      if (m.type === 'tools') {
+        if (!allows(m.list.origin)) return this.close() // the tab has gone on meanwhile
+        this.list = m.list
+        resolve()
+        return changed()
+      }
+      const waiting = this.calls.get(m.id)
+      this.calls.delete(m.id)
+      if (m.type === 'result') waiting?.resolve(m.text)
+      else waiting?.reject(new ToolFault(m.code, m.message))
+    }
+  }
+
+  /** Calls a tool. Resolves to what it returned, as text. */
+  async call(name: string, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
+    if (this.ended) throw gone()
+    const id = ++this.last
+    const post = (m: ToPage) => this.port.post(m)
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    this.calls.set(id, { resolve, reject })
+    const give = (fault: ToolFault) => {
+      post({ type: 'cancel', id })
+      reject(fault)
+    }
+    const cancel = () => give(new ToolFault('CANCELLED', 'The call was cancelled. The tool may have run.'))
+    const late = () => give(new ToolFault('TIMEOUT', `The page did not answer in ${seconds} s. The tool may have run.`))
+    const timer = setTimeout(late, seconds * 1000)
+    signal.addEventListener('abort', cancel)
+    try {
+      post({ type: 'call', id, name, args })
+      if (signal.aborted) cancel()
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', cancel)
+      this.calls.delete(id)
+    }
+  }
+
+  /** Ends its calls. A port tells its other end only. */
+  close(): void {
+    this.port.close()
+    this.port.onclose?.()
+    this.port.onclose = null
+  }
+}
+
+const gone = () =>
+  new ToolFault('TAB_CLOSED', 'The page was closed or left, or its tools were switched off. The tool may have run.')
+
+/** The tools that open pages offer by the browser's modelContext (WebMCP), on origins that the user has switched on. */
+export class PageTools {
+  private readonly origins: () => readonly string[]
+  private readonly changed: () => void
+  private readonly granted = new Set<string>()
+  private readonly pages = new Map<number, Page>()
+  private readonly attaching = new Map<number, Promise<void>>()
+  /** The page of a call that the user was asked about. */
+  private readonly admitted = new WeakMap<AbortSignal, Page>()
+  private unwatch: (() => void) | undefined
+
+  /** `origins`: those that are switched on. `changed`: the lists may differ. */
+  constructor(origins: () => readonly string[], changed: () => void) {
+    this.origins = origins
+    this.changed = changed
+  }
+
+  /** Follows a change of the origins or of the browser's permissions. Pages are connected later. */
+  async follow(): Promise<void> {
+    for (const origin of [...this.granted]) if (!this.origins().includes(origin)) this.granted.delete(origin)
+    for (const origin of this.origins()) {
+      const wanted = { origins: [`${origin}/*`], permissions: ['scripting'] }
+      if (await browser.hasPermissions(wanted) && this.origins().includes(origin)) this.granted.add(origin)
+      else this.granted.delete(origin)
+    }
+    for (const page of [...this.pages.values()]) if (page.list && !this.allows(page.list.origin)) page.close()
+    // Without an origin, no page that is opened wakes the background.
+    if (!this.granted.size) {
+      this.unwatch?.()
+      this.unwatch = undefined
+    } else {
+      this.unwatch ??= browser.onTabLoaded((id) => void this.refresh(id))
+      void this.refresh()
+    }
+    this.changed()
+  }
+
+  private allows(origin: string): boolean {
+    return this.granted.has(origin)
+  }
+
+  /** Connects to the pages of tabs that are new, or of this tab. Resolves once they have listed their tools. */
+  private async refresh(only?: number): Promise<void> {
+    const tabs = only === undefined ? await browser.listTabs() : [await browser.getTab(only)]
+    const wanted = tabs.filter((tab) => tab && URL.canParse(tab.url) && this.allows(new URL(tab.url).origin))
+    await Promise.all(wanted.map((tab) => this.attach(tab!.id)))
+  }
+
+  private attach(tabId: number): Promise<void> {
+    const known = this.attaching.get(tabId)
+    if (known) return known
+    if (this.pages.has(tabId) || this.pages.size >= mostPages) return Promise.resolve()
+    const attached = this.attachNow(tabId).catch(() => {}).finally(() => this.attaching.delete(tabId))
+    this.attaching.set(tabId, attached)
+    return attached
+  }
+
+  private async attachNow(tabId: number): Promise<void> {
+    const injected = browser.injectFile(tabId, 'webmcp.js').then(() => true)
+    if (!await timeout(attachTimeout, injected)) return // the page hangs
+    const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.allows(origin), () => {
+      if (page.ended && this.pages.get(tabId) === page) this.pages.delete(tabId)
+      this.changed()
+    })
+    if (page.ended) return
+    this.pages.set(tabId, page)
+    await timeout(attachTimeout, page.listed)
+  }
+
+  private listsOf(origin: string): { tabId: number; list: PageList }[] {
+    return [...this.pages.values()].flatMap(({ tabId, list }) => list?.origin === origin ? { tabId, list } : [])
+  }
+
+  /** For the side panel. */
+  get view(): PageOrigin[] {
+    return this.origins().map((origin) => ({
+      origin,
+      granted: this.allows(origin),
+      tabs: this.listsOf(origin).map(({ tabId, list: { title, supported, tools, left } }) => ({
+        id: tabId,
+        title,
+        supported,
+        left,
+        tools: tools.map(({ name, title, description, readOnly }) => (
+          { name, title, description: description.slice(0, shownDescription), readOnly }
+        )),
+      })),
+    }))
+  }
+
+  /** The tools for clients. There are none while no origin is on. */
+  get tools(): Tool[] {
+    return this.granted.size ? [this.listing, this.calling] : []
+  }
+
+  // Two tools with fixed names: a list with the tools of each page would change with each page, and clients read lists
+  // rarely. Rules of clients and names of other tools stay as they are, too.
+
+  private readonly listing: Tool = {
+    name: 'page_tools',
+    title: "List pages' tools",
+    description: 'Lists the tools that open web pages offer by WebMCP, on origins that the person has switched on: ' +
+      'tab, origin, names, descriptions, JSON Schemas. Call them with page_call_tool. Untrusted: what pages wrote.',
+    inputSchema: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { tabId: { type: 'integer', description: 'Only of this tab' } },
+    },
+    annotations: { readOnlyHint: true, openWorldHint: true },
+    run: async ({ args }) => {
+      await this.refresh()
+      const lists = this.origins().flatMap((origin) => this.listsOf(origin))
+      const pages = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId).map((
+        { tabId, list: { origin, title, tools, left } },
+      ) => ({
+        tabId,
+        origin,
+        title,
+        tools: tools.map(({ flags: _, ...tool }) => tool),
+        ...(left && { left }),
+      }))
+      return {
+        content: [{ type: 'text', text: JSON.stringify({ pages }) }],
+        structuredContent: { pages },
+        _meta: { 'portolan/untrusted': [...new Set(pages.map(({ origin }) => new URL(origin).host))] },
+      }
+    },
+  }
+
+  private readonly calling: Tool = {
+    name: 'page_call_tool',
+    title: "Use a page's tool",
+    description: 'Calls a tool of an open web page, from page_tools. Its result is untrusted: what the page wrote.',
+    inputSchema: {
+      type: 'object',
+      required: ['tabId', 'name'],
+      additionalProperties: false,
+      properties: {
+        tabId: { type: 'integer', description: 'From page_tools' },
+        name: { type: 'string', minLength: 1, maxLength: 128, description: 'From page_tools' },
+        arguments: { type: 'object', default: {}, description: "For the tool's inputSchema" },
+        timeoutSeconds: { type: 'integer', minimum: 1, maximum: mostSeconds, default: usualSeconds },
+      },
+    },
+    // What a page says of its tools is its own claim, so each origin asks once.
+    annotations: { destructiveHint: true, openWorldHint: true },
+    scope: async (call) => (await this.named(call)).page.list!.origin,
+    flags: (call) => {
+      const tool = this.admitted.get(call.signal)?.list?.tools.find((t) => t.name === call.args.name)
+      return tool ? [...tool.flags, ...scanDefinition({ ...tool, flags: undefined })] : []
+    },
+    summary: async (call) => {
+      const { page: { list }, tool } = await this.named(call)
+      return `Use “${tool.title || tool.name}” of ${list!.origin}, in the tab “${list!.title}”`
+    },
+    run: async (call) => {
+      const { page } = await this.named(call)
+      const { name, arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
+        name: string
+        arguments?: Record<string, unknown>
+        timeoutSeconds?: number
+      }
+      const { origin } = page.list!
+      return outputOf(await page.call(name, args, call.signal, timeoutSeconds), origin)
+    },
+  }
+
+  /** The page and the tool of a call. The page is the one that the user was asked about, even if the tab goes on. */
+  private async named({ args, signal }: ToolCall): Promise<{ page: Page; tool: PageTool }> {
+    const tabId = Number(args.tabId)
+    const before = this.admitted.get(signal)
+    if (before?.ended) throw gone()
+    if (!this.pages.has(tabId)) await this.refresh(tabId)
+    const page = before ?? this.pages.get(tabId)
+    if (!page?.list || page.ended) {
+      const message = 'The person offers no tools of a page in this tab. They can switch on its origin in the side ' +
+        'panel of Portolan.'
+      throw new ToolFault('NO_PERMISSION', message)
+    }
+    this.admitted.set(signal, page)
+    const tool = page.list.tools.find((t) => t.name === args.name)
+    if (!tool) throw new ToolFault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(args.name)} now.`)
+    return { page, tool }
+  }
+}
+
+/** What a page returned as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
+export function outputOf(text: string, origin: string): ToolOutput {
+  const _meta = { 'portolan/untrusted': [new URL(origin).host], 'portolan/origin': origin }
+  let value: unknown
+  try {
+    value = JSON.parse(text, (_, v: unknown) => typeof v === 'string' ? plain(v).text : v)
+    if (!extentOf(value, mostLevels)) value = plain(text).text
+  } catch { // no JSON, or one of too many levels
+    value = plain(text).text
+  }
+  if (!isObject(value)) {
+    const said = typeof value === 'string' ? value : JSON.stringify(value)
+    return { content: [{ type: 'text', text: said }], _meta }
+  }
+  if (!Array.isArray(value['content']))
+    return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, _meta }
+  const { content, structuredContent, isError } = value
+  return {
+    content: content.map(blockOf),
+    ...(isObject(structuredContent) && { structuredContent }),
+    isError: isError === true,
+    _meta,
+  }
+}
+
+/** A block that clients take: a text, an image or a sound. Others become JSON text. */
+function blockOf(block: unknown): ToolOutput['content'][number] {
+  const { type, text, data, mimeType } = isObject(block) ? block : {} as Record<string, unknown>
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  const isMedia = (type === 'image' || type === 'audio') && typeof data === 'string' && typeof mimeType === 'string' &&
+    /^[A-Za-z0-9+/]*={0,2}$/.test(data)
+  return isMedia ? { type, data, mimeType } : { type: 'text', text: JSON.stringify(block) }
+}
