@@ -5,7 +5,7 @@ import { trusted } from '../shared/trusted.ts'
 import type { DispatchOptions, Flag, ToolInfo, ToolResult } from '../shared/types.ts'
 import { frameDigest, frameDocument, head, mostLogged, mostLogs, mostReturned, tail } from './codeframe.ts'
 import { pathOf } from './declarations.ts'
-import { apiTool } from './own-tools.ts'
+import { apiTool } from './toolnames.ts'
 import { aborted } from './requests.ts'
 import { textOf } from './text.ts'
 

@@ -1,8 +1,8 @@
 import { unknownFormat } from './formats.ts'
 import { toolFor } from './convert.ts'
 import type { SchemaLoss } from './schemashape.ts'
-import { resourceTools, skillTools } from './offertools.ts'
-import { apiTool, callTool, codeTool, readTool, searchTool } from './own-tools.ts'
+import { readTool } from './own-tools.ts'
+import { apiTool, callTool, codeTool, resourceTools, searchTool, skillTools } from './toolnames.ts'
 import type { AISDKSchema, Dialect, JSONSchema, Loss, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']

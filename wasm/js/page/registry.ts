@@ -182,9 +182,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#listsChanged()
   }
 
-  publishTools(...publication: Parameters<types.Registry['publishTools']>): Promise<() => void> {
-    return this.#models.publishTools(...publication)
-  }
+  publishTools: types.Registry['publishTools'] = (...publication) => this.#models.publishTools(...publication)
 
   #listsChanged(): void {
     this.#index = this.#tools = this.#offers = undefined

@@ -11,7 +11,7 @@ import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
 import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
-import { skillTools } from './offertools.ts'
+import { skillTools } from './toolnames.ts'
 import { aborted, type Requests } from './requests.ts'
 import type { Results } from './results.ts'
 
