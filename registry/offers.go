@@ -215,10 +215,11 @@ func offerer(ctx context.Context, c *conn, path ...string) (Offerer, error) {
 func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int, again bool) error {
 	k := &offerKinds[kind]
 	l := offerList{of: c}
-	o, err := offerer(ctx, c, k.capability)
+	path := []string{k.capability}
 	if kind == skillList {
-		o, err = offerer(ctx, c, "extensions", skillsExtension)
+		path = skillsPath
 	}
+	o, err := offerer(ctx, c, path...)
 	if errors.Is(err, ErrUnsupported) {
 		return r.keepOffers(s, kind, l)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// skillsExtension is the identifier of the extension (SEP-2640) among those that a server announces.
-const skillsExtension = "io.modelcontextprotocol/skills"
+// skillsPath is where a server announces the extension (SEP-2640).
+var skillsPath = []string{"extensions", "io.modelcontextprotocol/skills"}
 
 // Skills lists the skills of servers that announce the extension io.modelcontextprotocol/skills, as [Registry.Resources]
 // does. An [Offer.Def] is a Skill of SEP-2640. Who loads one checks it, and reads its files by [Registry.ReadResource].
@@ -21,11 +21,11 @@ func (r *Registry) Skills(ctx context.Context, servers ...string) ([]Offer, erro
 // directoryRead (resources/directory/read). params is the JSON text of the request's params. The payload is a
 // GetSkillResult or a ReadResourceDirectoryResult of SEP-2640. The error is [ErrUnknownSkill] if there is none.
 func (r *Registry) AskSkill(ctx context.Context, server string, params []byte, directory bool) (*Result, error) {
-	req, path := Request{Method: "skills/get", Params: params}, []string{"extensions", skillsExtension}
+	method, path := "skills/get", skillsPath
 	if directory {
-		req.Method, path = "resources/directory/read", append(path, "directoryRead")
+		method, path = "resources/directory/read", append(path, "directoryRead")
 	}
-	result, err := r.ask(ctx, server, req.Method, req, path...)
+	result, err := r.ask(ctx, server, method, Request{Method: method, Params: params}, path...)
 	if isRPC(err, codeInvalidParams) {
 		err = &kindError{ErrUnknownSkill, err}
 	}

@@ -222,6 +222,13 @@ test('P33: the same in Node, through connectRegistry; nothing is read before it 
   assert.equal(a.asked.filter((m) => m === `read ${refunds}/references/GUIDE.md`).length, 1)
 })
 
+test('P33: the host for service workers contains the part for skills', async (t) => {
+  const [a] = await servers(t)
+  const { Host } = await import(new URL('../../dist/npm/service.js', import.meta.url).href)
+  const registry = await open(t, { host: Host, servers: { a: { url: a.url } } })
+  assert.match((await registry.getSkill('a', 'git-workflow')).content!, /# git-workflow/)
+})
+
 test('P33: a changed set of files is held until a person has approved this version', async (t) => {
   const [a] = await servers(t)
   const stored = new Map<string, string>()
