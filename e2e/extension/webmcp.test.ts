@@ -279,7 +279,7 @@ test('a client that cancels, a page that is left, and a tab that is closed end t
   await shop.evaluate((url) => void (location.href = url), `${site.url}/other`)
   assert.match((await left).text, /\(TAB_CLOSED\)$/)
   // The same origin, so the new page's tools are there.
-  await rig.until('the new page', (s) => s.pageTools.some((p) => p.tabs.some((t) => t.tools[0]?.name === 'ping')))
+  await rig.until('the new page', (s) => s.pageTools[0]!.tabs.some((t) => t.id === shopTab && t.title === 'Other'))
   assert.match((await use(shopTab, 'add_to_cart', { arguments: { item: 'x' } })).text, /\(UNKNOWN_TOOL\)$/)
 
   const page = await rig.browser.open(`${site.url}/shop`)
@@ -300,7 +300,8 @@ test('a page that the tab has gone on to does not get a call that was asked abou
   const calling = use(tabs.at(-1)!.id, 'ping')
   await rig.until('the question', (s) => s.approvals.length)
   await page.evaluate((url) => void (location.href = url), `${site.url}/other`)
-  await rig.until('the new page', (s) => s.pageTools.find((p) => p.origin === second.url)!.tabs.length === 1)
+  const tabsOf = (pages: PageOrigin[], origin: string) => pages.find((p) => p.origin === origin)!.tabs.length
+  await rig.until('the new page', ({ pageTools: p }) => tabsOf(p, second.url) === 1 && tabsOf(p, site.url) === 2)
   await decide('once')
   assert.match((await calling).text, /\(TAB_CLOSED\)$/)
   await page.close()

@@ -269,9 +269,13 @@ export class PageTools {
     const tabId = Number(args.tabId)
     const before = this.admitted.get(signal)
     if (before?.ended) throw gone()
-    if (!this.pages.has(tabId)) await this.refresh(tabId)
+    // The first try may reach the document that the tab is about to leave.
+    for (let tries = 0; !before && !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
     const page = before ?? this.pages.get(tabId)
     if (!page?.list || page.ended) {
+      const { url = '' } = await browser.getTab(tabId) ?? {}
+      if (URL.canParse(url) && this.allows(new URL(url).origin))
+        throw new ToolFault('TAB_CLOSED', 'The page has listed no tools yet. Try again.')
       const message = 'The person offers no tools of a page in this tab. They can switch on its origin in the side ' +
         'panel of Portolan.'
       throw new ToolFault('NO_PERMISSION', message)
