@@ -30,8 +30,7 @@ export function checkName(name: unknown): void {
 /** Fields of other clients' configurations, with what to do here. */
 const foreignFields: Record<string, string> = {
   type: "Leave it out, or say transport: 'streamable-http' or 'sse'.",
-  command:
-    'A web page cannot start programs. Run the server behind an HTTP gateway such as supergateway, and give its url.',
+  command: 'A page cannot start programs. Run it with `portolan gateway`, and give its url.',
 }
 
 /** Checks a configuration's shape and its URL, because the module has no URL parser. The module checks the rest. */
@@ -73,8 +72,8 @@ export function checkCall(options: types.DispatchOptions): void {
   // What is not given passes the checks: its default comes later.
   const { timeoutMs = 1, onProgress, attempts = 1, trace = {} } = options
   const bad = (what: string) => new RegistryError('invalid_option', what)
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a positive number')
+  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a number above 0')
   if (onProgress) checkFunction('onProgress', onProgress)
-  if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number from 1')
+  if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number above 0')
   if (!isObject(trace)) throw bad('trace is not an object')
 }

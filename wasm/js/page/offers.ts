@@ -55,8 +55,20 @@ export class Offers {
   }
 
   /** The part that has skills. */
-  skills(): Promise<Skills> {
+  #part(): Promise<Skills> {
     return this.#skills ??= this.#source.skills().then(({ Skills }) => new Skills(this.#source))
+  }
+
+  async skills(options?: types.ListOptions): Promise<types.SkillInfo[] | string> {
+    return (await this.#part()).list(options)
+  }
+
+  async skill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
+    return (await this.#part()).get(server, skill, options)
+  }
+
+  async approveSkills(server: string, skills?: string[]): Promise<void> {
+    return (await this.#part()).approve(server, skills)
   }
 
   async list<K extends List>(method: K, options: types.ListOptions = {}): Promise<Infos[K][]> {
@@ -227,7 +239,7 @@ export class Offers {
 
   /** Answers the tools with which models list and read resources. */
   async forModel(name: string, args: string, signal: AbortSignal | undefined): Promise<types.ToolResult> {
-    if (skillTools.includes(name as never)) return (await this.skills()).forModel(name, args, signal)
+    if (skillTools.includes(name as never)) return (await this.#part()).forModel(name, args, signal)
     const began = performance.now()
     const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
     const options = { ...(signal && { signal }) }

@@ -25,7 +25,6 @@ import { aborted, Requests, shielded, type Event, type HostListener, type Source
 import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
 import type { RegistryTools, Source as ModelSource } from './models.ts'
-import type { Skills } from './skills.ts'
 import type { Results } from './results.ts'
 import type { Tasks } from './tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -370,18 +369,12 @@ export class RegistryImage implements types.Registry, HostListener {
     await this.#approve({ method: 'approvePrompts', name: server, prompts })
   }
 
-  async #skills(): Promise<Skills> {
-    return (await this.#offer()).skills()
-  }
+  skills = ((...list) => this.#offer().then((o) => o.skills(...list))) as types.Registry['skills']
 
-  skills = (async (options?: types.ListOptions) => (await this.#skills()).list(options)) as types.Registry['skills']
-
-  async getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
-    return (await this.#skills()).get(server, skill, options)
-  }
+  getSkill: types.Registry['getSkill'] = (...skill) => this.#offer().then((o) => o.skill(...skill))
 
   async approveSkills(server: string, skills?: string[]): Promise<void> {
-    await (await this.#skills()).approve(server, skills)
+    await this.#offer().then((o) => o.approveSkills(server, skills))
     await this.#owner.approvalsSaved?.()
   }
 
