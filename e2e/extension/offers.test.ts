@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   ElicitRequestSchema,
   ElicitResultSchema,
@@ -15,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { listen, type Listening } from '../web/harness.ts'
+import { sdkSessions } from '../web/sdksessions.ts'
 import { TestBridge } from './bridge.ts'
 import { hasTool, Rig } from './rig.ts'
 
@@ -31,7 +30,6 @@ interface Harbour extends Listening {
 
 /** A server with resources, prompts that complete and ask, a tool that asks by an address, and a log. */
 async function harbour(): Promise<Harbour> {
-  const sessions = new Map<string, StreamableHTTPServerTransport>()
   const changes: (() => void)[] = []
   const watching = new Map<string, Set<McpServer>>()
   const waiters = new Set<() => void>()
@@ -100,19 +98,7 @@ async function harbour(): Promise<Harbour> {
     )
     return server
   }
-  const listening = await listen(async (req, res) => {
-    const id = req.headers['mcp-session-id'] as string | undefined
-    let transport = id === undefined ? undefined : sessions.get(id)
-    if (!transport) {
-      if (id !== undefined) return void res.writeHead(404).end()
-      transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (s) => void sessions.set(s, transport!),
-      })
-      await program().connect(transport as never)
-    }
-    await transport.handleRequest(req, res)
-  })
+  const listening = await listen(sdkSessions(program))
   return {
     ...listening,
     url: `${listening.url}/mcp`,

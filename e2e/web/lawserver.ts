@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { listen, type Listening } from './harness.ts'
+import { admitPages, bodyOf, sdkSessions } from './sdksessions.ts'
 
 /** What goes wrong at the server. All are off at first. */
 export interface Faults {
@@ -97,7 +96,6 @@ export interface LawServer extends Listening {
 }
 
 export async function lawServer({ readOnly = true } = {}): Promise<LawServer> {
-  const sessions = new Map<string, StreamableHTTPServerTransport>()
   const annotations = readOnly ? { readOnlyHint: true } : {}
   const tools = [
     { name: 'list_databases', inputSchema: { type: 'object' }, annotations },
@@ -183,15 +181,10 @@ export async function lawServer({ readOnly = true } = {}): Promise<LawServer> {
     return server
   }
 
+  const serve = sdkSessions(program)
   const listening = await listen(async (req, res) => {
-    res.setHeader('access-control-allow-origin', '*')
-    res.setHeader('access-control-expose-headers', 'mcp-session-id')
-    res.setHeader('access-control-allow-headers', '*, authorization')
-    res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
-    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const body = Buffer.concat(chunks).toString()
+    if (admitPages(req, res)) return
+    const body = await bodyOf(req)
     law.requests.push({ method: req.method!, headers: req.headers as Record<string, string>, body })
     if (law.faults.silent) return
     const fails = /"name":"search/.test(body) && law.faults.failures > 0
@@ -200,17 +193,7 @@ export async function lawServer({ readOnly = true } = {}): Promise<LawServer> {
       law.calls.push('503')
     }
     if (law.faults.unhealthy || fails) return void res.writeHead(503).end('no index')
-    const id = req.headers['mcp-session-id'] as string | undefined
-    let transport = id === undefined ? undefined : sessions.get(id)
-    if (!transport) {
-      if (id !== undefined) return void res.writeHead(404).end()
-      transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (s) => void sessions.set(s, transport!),
-      })
-      await program().connect(transport as never)
-    }
-    await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)
+    await serve(req, res, body)
   })
   // Its members change, so that it is not copied.
   return Object.assign(law, { ...listening, url: `${listening.url}/mcp` })

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   CallToolRequestSchema,
   CreateMessageResultSchema,
@@ -8,6 +6,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { listen, type Listening } from './harness.ts'
+import { admitPages, bodyOf, sdkSessions } from './sdksessions.ts'
 
 const schema = { type: 'object', properties: {} } as const
 
@@ -30,7 +29,6 @@ export async function sdkServer(
     card?: object
   } = {},
 ): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
-  const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
   const headers: Record<string, string | undefined>[] = []
   const bodies: string[] = []
@@ -101,34 +99,18 @@ export async function sdkServer(
     return server
   }
 
+  const serve = sdkSessions(program)
   const listening = await listen(async (req, res) => {
-    if (cors) {
-      res.setHeader('access-control-allow-origin', '*')
-      res.setHeader('access-control-expose-headers', 'mcp-session-id')
-      res.setHeader('access-control-allow-headers', '*, authorization')
-      res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
-    }
-    if (req.method === 'OPTIONS') return void res.writeHead(cors ? 204 : 405).end()
+    if (cors && admitPages(req, res)) return
+    if (req.method === 'OPTIONS') return void res.writeHead(405).end()
     if (card && req.url === '/.well-known/mcp/server-card.json')
       return void res.writeHead(200, { 'content-type': 'application/mcp-server-card+json' }).end(JSON.stringify(card))
     await before()
     headers.push({ authorization: req.headers.authorization, origin: req.headers.origin })
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const body = Buffer.concat(chunks).toString()
+    const body = await bodyOf(req)
     if (body) methods.push((JSON.parse(body) as { method?: string }).method ?? 'answer')
     if (body.includes('tools/call')) bodies.push(body)
-    const id = req.headers['mcp-session-id'] as string | undefined
-    let transport = id === undefined ? undefined : sessions.get(id)
-    if (!transport) {
-      if (id !== undefined) return void res.writeHead(404).end()
-      transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (s) => void sessions.set(s, transport!),
-      })
-      await program().connect(transport as never)
-    }
-    await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)
+    await serve(req, res, body)
   })
   return { ...listening, url: `${listening.url}/mcp`, calls, methods, headers }
 }

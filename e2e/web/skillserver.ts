@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import {
   ErrorCode,
   ListToolsRequestSchema,
@@ -9,6 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { listen, type Listening } from './harness.ts'
+import { admitPages, sdkSessions } from './sdksessions.ts'
 
 const extension = 'io.modelcontextprotocol/skills'
 
@@ -65,7 +65,6 @@ const params = z.looseObject({ uri: z.string().optional(), cursor: z.string().op
  */
 export async function skillServer(skills: Served[], { directoryRead = true, ttlMs = 0 } = {}): Promise<SkillServer> {
   const asked: string[] = []
-  const sessions = new Map<string, StreamableHTTPServerTransport>()
   const served = { skills, asked }
 
   /** A page of a list. The cursor is the place of its first entry. */
@@ -131,26 +130,10 @@ export async function skillServer(skills: Served[], { directoryRead = true, ttlM
     return server
   }
 
+  const serve = sdkSessions(program)
   const listening = await listen(async (req, res) => {
-    res.setHeader('access-control-allow-origin', '*')
-    res.setHeader('access-control-expose-headers', 'mcp-session-id')
-    res.setHeader('access-control-allow-headers', '*')
-    res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
-    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const body = Buffer.concat(chunks).toString()
-    const id = req.headers['mcp-session-id'] as string | undefined
-    let transport = id === undefined ? undefined : sessions.get(id)
-    if (!transport) {
-      if (id !== undefined) return void res.writeHead(404).end()
-      transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (s) => void sessions.set(s, transport!),
-      })
-      await program().connect(transport as never)
-    }
-    await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)
+    if (admitPages(req, res)) return
+    await serve(req, res)
   })
   return Object.assign(served, { ...listening, url: `${listening.url}/mcp` })
 }
