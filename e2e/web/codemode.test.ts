@@ -82,6 +82,7 @@ async function furnish<P extends Page>(page: P, options: string): Promise<P> {
       ${options}
     })
     window.run = async (code, options, on = r) => {
+      on.getTools({ codeMode: true })
       const ran = await on.call('portolan_run_code', { code }, options).then(
         ({ isError, text }) => ({ isError, text }),
         ({ code, message, hint }) => ({ code, message, hint }),
@@ -109,6 +110,8 @@ const own = ['portolan_search_api', 'portolan_run_code']
 
 test('P47: two tools stand in for those of servers, in every format', async () => {
   const page = await open()
+  const early = await page.evaluate(() => window.r.call('portolan_run_code', { code: 'return 1' }).catch((e) => e.code))
+  assert.equal(early, 'not_offered')
   assert.deepEqual(await page.evaluate(() => window.r.getTools({ codeMode: true }).map((t) => t.function.name)), own)
   const got = await page.evaluate((own) => {
     const { r } = window
@@ -774,6 +777,7 @@ for (
         window.run = async () => {
           const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
           await r.discover()
+          r.getTools({ codeMode: true })
           const code = 'try { await fetch("/") } catch { return tools.demo.add({ a: 1, b: 2 }) }'
           const ran = await r.call('portolan_run_code', { code }).then(({ text }) => ({ text }), ({ code, hint }) => ({ code, hint }))
           await r.close()
@@ -826,6 +830,7 @@ test('P47: code runs in Firefox, reaches no network, and its errors have lines',
       const { createRegistry } = await import('/index.js')
       const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
       await r.discover()
+      r.getTools({ codeMode: true })
       const texts = []
       for (const code of ${
       JSON.stringify(cases.map(([code]) => code))

@@ -36,6 +36,8 @@ export abstract class ModelTools {
   abstract readonly toMessage: types.Registry['toMessage']
   /** Ends with the registry, or the view. */
   abstract readonly ended: AbortSignal
+  /** A model may make up the name of a tool: its code runs if the app has offered that. */
+  #offersCode = false
 
   abstract call(
     name: string,
@@ -82,6 +84,7 @@ export abstract class ModelTools {
     const isAmong = filterFor(options)
     if (codeMode) {
       checkCode({ ...options, deferred })
+      this.#offersCode = true
       this.#prepare()
       return convertTools(format, [], { ...own, code: true })
     }
@@ -206,6 +209,8 @@ export abstract class ModelTools {
   async #run(code: unknown, options: types.DispatchOptions) {
     const began = performance.now()
     checkRealm()
+    if (!this.#offersCode)
+      throw new RegistryError('not_offered', 'no code runs here', { hint: 'getTools({ codeMode: true }) offers that.' })
     const { text, isError, flags } = await (await codeMode()).runFor(this, code, options)
     return { ...ownResult(codeTool, began, text, isError), ...(flags.length && { flags }) }
   }
