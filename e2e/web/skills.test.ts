@@ -379,6 +379,41 @@ test('a server without the extension has no skills, and is not asked', async (t)
   await assert.rejects(r.getSkill('s', 7 as never), { code: 'invalid_option' })
 })
 
+test('what came from a server is not used once it is off, gone, or another one', async (t) => {
+  const old = await skillServer([
+    { ...skill(secret, 'Is in no list', { 'a.md': 'old' }), unlisted: true },
+    { ...skill(daily, 'Assemble', { 'a.md': 'old' }), resources: 'dynamic' },
+  ])
+  const other = await skillServer([{ ...skill(daily, 'Assemble', { 'a.md': 'other' }), resources: 'dynamic' }])
+  const r = await createRegistry({ storage: 'memory', servers: { a: { url: old.url } } })
+  t.after(async () => {
+    await r.close()
+    await Promise.all([old.close(), other.close()])
+  })
+  const names = async () => (await r.skills()).map((s) => s.name)
+  const load = (skill: string, file?: string) =>
+    r.dispatch('portolan_load_skill', { server: 'a', skill, ...(file && { file }) }).catch((e) => e.code)
+  const kept = await r.getSkill('a', uri(secret)), live = await r.getSkill('a', uri(daily))
+  assert.match(await load(uri(secret)), /Do it well/)
+  assert.match(await load(uri(secret), 'a.md'), /old/)
+  assert.deepEqual(await names(), ['daily', 'secret'])
+
+  await r.setEnabled('a', false)
+  assert.deepEqual(await names(), [])
+  await assert.rejects(kept.read('a.md'), { code: 'gone' })
+  await r.removeServer('a')
+  assert.deepEqual(await names(), [])
+  await assert.rejects(kept.read('SKILL.md'), { code: 'gone' })
+
+  await r.addServer('a', { url: other.url })
+  assert.deepEqual(await names(), ['daily'])
+  for (const before of [live, kept]) {
+    await assert.rejects(before.read('a.md'), { code: 'gone' })
+    await assert.rejects(before.list(), { code: 'gone' })
+  }
+  assert.equal(await load(uri(secret), 'a.md'), 'gone')
+})
+
 test('a directory is not read of a server that does not announce it', async (t) => {
   const a = await skillServer(shelf(), { directoryRead: false })
   t.after(() => a.close())

@@ -1,5 +1,6 @@
 import { opened } from '../shared/answer.ts'
 import { isObject } from '../shared/object.ts'
+import { originOf } from '../shared/origin.ts'
 import type { Called } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
@@ -11,6 +12,10 @@ export function checkText(what: string, value: unknown): void {
 }
 
 export const arrayOf = (v: unknown): unknown[] => Array.isArray(v) ? v : []
+
+/** The origin of a server in a registry. */
+export const originAt = ({ snapshot }: { snapshot(): types.Snapshot }, server: string): string =>
+  originOf(snapshot().servers[server]?.config.url ?? '')
 
 export function valueOf(answer: Called): Record<string, unknown> {
   try {

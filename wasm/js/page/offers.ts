@@ -5,7 +5,7 @@ import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import { fromWire } from '../shared/errors.ts'
 import { resourceTools, skillTools } from './toolnames.ts'
-import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
+import { arrayOf, checkText, isContents, originAt, valueOf } from './offered.ts'
 import type { Skills, SkillSource } from './skills.ts'
 import type { Called, CompleteParams, OfferReply, RequestBody } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -120,7 +120,7 @@ export class Offers {
       ...(c.mimeType === appType && typeof c.text === 'string' && { text: c.text }),
     }))
     const results = await this.#source.results()
-    const origin = this.#source.origin(server)
+    const origin = originAt(this.#source, server)
     const { tool, isError, durationMs } = answer
     const content = contents.map((resource) => ({ type: 'resource', resource }))
     const { text, truncated, handle, flags } = await results.take(
@@ -229,7 +229,7 @@ export class Offers {
     return {
       ...(typeof value['description'] === 'string' && { description: value['description'] }),
       messages: format ? await this.#source.messagesFor(format, messages) : messages,
-      provenance: { server, prompt, origin: this.#source.origin(server), untrusted: true },
+      provenance: { server, prompt, origin: originAt(this.#source, server), untrusted: true },
       durationMs,
       ...(isObject(value['_meta']) && { _meta: value['_meta'] }),
       ...(handle && { truncated: true, handle }),
@@ -249,7 +249,7 @@ export class Offers {
       server,
       tool: name,
       durationMs: performance.now() - began,
-      provenance: { server, tool: name, origin: this.#source.origin(server), untrusted: true } as const,
+      provenance: { server, tool: name, origin: originAt(this.#source, server), untrusted: true } as const,
       ...rest,
     })
     if (name === resourceTools[0]) {

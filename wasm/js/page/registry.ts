@@ -325,7 +325,7 @@ export class RegistryImage implements types.Registry, HostListener {
       skills: () => part('skills', this.#owner.host),
       resultBytes: () => this.#resultBytes,
       messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
-      origin: (server) => this.#originOf(server),
+      snapshot: this.getSnapshot,
       scanner: this.#owner.scanner,
       admit: async (tool, args, signal) => this.#admit(() => tool, tool.name, args, signal),
     })
@@ -346,10 +346,6 @@ export class RegistryImage implements types.Registry, HostListener {
 
   #config(server: string): types.RedactedConfig | undefined {
     return this.getSnapshot().servers[server]?.config
-  }
-
-  #originOf(server: string): string {
-    return originOf(this.#config(server)?.url ?? '')
   }
 
   resources(options?: types.ListOptions): Promise<types.ResourceInfo[]> {
@@ -582,7 +578,7 @@ export class RegistryImage implements types.Registry, HostListener {
       result = await (await this.#made()).take(
         answer,
         this.#resultBytes,
-        this.#originOf(server),
+        originOf(this.#config(server)?.url ?? ''),
         this.#owner.scanner,
       )
     } catch (cause) {

@@ -10,7 +10,7 @@ import { checkName, checkNames } from './checkrequest.ts'
 import { cleanly } from './cleanly.ts'
 import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
-import { arrayOf, checkText, isContents, valueOf } from './offered.ts'
+import { arrayOf, checkText, isContents, originAt, valueOf } from './offered.ts'
 import { skillTools } from './toolnames.ts'
 import { aborted, type Requests } from './requests.ts'
 import type { Results } from './results.ts'
@@ -24,7 +24,7 @@ export interface SkillSource {
   remote: boolean
   results(): Promise<Results>
   resultBytes(): number
-  origin(server: string): string
+  snapshot(): types.Snapshot
   scanner: Scanner | undefined
   /** The error of a call that the user does not allow. */
   admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
@@ -59,6 +59,8 @@ interface Entry {
   files: Map<string, types.SkillEntry> | undefined
   pin: string
   info: types.SkillInfo
+  /** That of its server, see Skills.#stateOf. */
+  state: string
   /** The bytes of a dynamic skill that were read. */
   bytes: number
 }
@@ -79,14 +81,28 @@ export class Skills {
   /** The entries that models have loaded, by server and URI. */
   readonly #acting = new Map<string, Entry>()
   /** Entries of skills/get, in place of listed ones whose pin was `over`. */
-  readonly #asked = new Map<string, { known: Known; over: string | undefined }>()
-  /** Files that were read, by server, URI and digest. */
+  readonly #asked = new Map<string, { known: Known; over: string | undefined; state: string }>()
+  /** Files that were read, by server, its state, URI and digest. */
   readonly #kept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string | undefined }>()
   #keptBytes = 0
   #last = 0
 
   constructor(source: SkillSource) {
     this.#source = source
+  }
+
+  /** What all that came from a server depends on: its address, and its user. "" while it is off or gone. */
+  #stateOf(server: string): string {
+    const { status = 'disabled', config, signIn } = this.#source.snapshot().servers[server] ?? {}
+    return status === 'disabled' ? '' : `${config!.url} ${signIn === 'signed-in'}`
+  }
+
+  #checkState({ server, name, state }: Entry): void {
+    if (state !== this.#stateOf(server))
+      throw new RegistryError('gone', `${server} has changed since ${name} was loaded`, {
+        server,
+        hint: 'Load the skill again.',
+      })
   }
 
   async list(
@@ -122,9 +138,10 @@ export class Skills {
       const known = await knownOf(offer.server, offer.definition)
       if (known) listed.set(keyOf(known.info), known)
     }
-    for (const [key, { known, over }] of this.#asked) {
-      if (servers && !servers.includes(known.info.server)) continue
-      if (listed.get(key)?.info.pin === over) listed.set(key, known)
+    for (const [key, { known, over, state }] of this.#asked) {
+      const { server } = known.info
+      if (servers && !servers.includes(server)) continue
+      if (state === this.#stateOf(server) && listed.get(key)?.info.pin === over) listed.set(key, known)
       else this.#asked.delete(key)
     }
     return this.#reviewed([...listed.values()], signal)
@@ -233,6 +250,7 @@ export class Skills {
       pin,
       info,
       files: files === 'dynamic' ? undefined : new Map(files.map((f) => [f.uri, f])),
+      state: this.#stateOf(server),
       bytes: 0,
     }
   }
@@ -248,7 +266,8 @@ export class Skills {
     const { skill } = valueOf(answer)
     const known = isObject(skill) && skill['uri'] === uri ? await knownOf(server, skill) : undefined
     if (!known) throw invalid(server, 'the answer to skills/get is not the entry of that skill')
-    this.#asked.set(key, { known, over: before ? before.over : listed?.info.pin })
+    const over = before ? before.over : listed?.info.pin
+    this.#asked.set(key, { known, over, state: this.#stateOf(server) })
     if (this.#asked.size > mostAsked) this.#asked.delete(this.#asked.keys().next().value!)
     return (await this.#reviewed([known], signal))[0]!
   }
@@ -331,7 +350,7 @@ export class Skills {
       size,
       ...(content === undefined ? { blob: base64(bytes) } : { content }),
       text,
-      provenance: { server, uri: entry.uri, origin: this.#source.origin(server), untrusted: true },
+      provenance: { server, uri: entry.uri, origin: originAt(this.#source, server), untrusted: true },
       ...(truncated && { truncated, handle }),
       ...(flags.length && { flags }),
     }
@@ -339,9 +358,10 @@ export class Skills {
 
   /** The bytes of a file, which have the size and the digest of the entry. */
   async #bytes(entry: Entry, uri: string, signal: AbortSignal | undefined) {
-    const { server } = entry
+    const { server, state } = entry
+    this.#checkState(entry)
     const listed = entry.files?.get(uri)
-    const key = JSON.stringify([server, uri, listed?.digest])
+    const key = JSON.stringify([server, state, uri, listed?.digest])
     const known = this.#kept.get(key)
     if (known) return known
     const answer = await this.#source.requests.ask<Called>({ method: 'readResource', name: server, uri }, { signal })
@@ -373,6 +393,7 @@ export class Skills {
   /** The direct children of a directory. */
   async #children(entry: Entry, path: string, signal: AbortSignal | undefined): Promise<types.SkillEntry[]> {
     const { server, files } = entry
+    this.#checkState(entry)
     const at = uriIn(entry, path.replace(/\/+$/, ''))
     if (at === undefined) throw invalid(server, `${JSON.stringify(path.slice(0, 200))} is no directory of the skill`)
     const children = new Map<string, types.SkillEntry>()
@@ -422,7 +443,7 @@ export class Skills {
       server,
       tool: name,
       durationMs: performance.now() - began,
-      provenance: { server, tool: name, origin: this.#source.origin(server), untrusted: true },
+      provenance: { server, tool: name, origin: originAt(this.#source, server), untrusted: true },
       ...(truncated && { truncated, handle: handle! }),
       ...(flags && { flags }),
     })
