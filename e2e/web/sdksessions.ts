@@ -18,7 +18,7 @@ export async function bodyOf(req: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Answers requests with the official TypeScript SDK, by a program for each session. A body was read, or is still to be. */
+/** Answers requests with the official TypeScript SDK, by a program for each session. `body`: it was read before. */
 export function sdkSessions(
   program: () => { connect(transport: never): Promise<void> },
 ): (req: IncomingMessage, res: ServerResponse, body?: string) => Promise<void> {
