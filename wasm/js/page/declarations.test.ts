@@ -30,6 +30,8 @@ function complaints(programs: { declared: string; code?: string }[]): string[][]
       const tsc = new URL('../../../node_modules/.bin/tsc', import.meta.url).pathname
       const options = [
         '--noEmit',
+        '--pretty',
+        'false',
         '--strict',
         '--target',
         'es2022',
