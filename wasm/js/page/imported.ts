@@ -6,7 +6,7 @@ export async function imported<T>(file: string, load: () => Promise<T>): Promise
     return await load()
   } catch (cause) {
     throw new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
-      hint: `Serve ${file} beside the script. A service worker needs options.host: Host of 'portolan/worker'.`,
+      hint: `Serve ${file} beside the script. In a service worker, pass Host from 'portolan/worker' as options.host.`,
       cause,
     })
   }
