@@ -30,7 +30,7 @@ test('a list without a server is of all servers', async () => {
       requests: { ask },
       results: () => Promise.resolve(new Results()),
       resultBytes: () => 0,
-      origin: () => '',
+      snapshot: () => ({ servers: {} }),
     } as never,
   )
   for (const server of left) {
