@@ -24,6 +24,7 @@ import { Settings } from './settings.ts'
 import { debugBundle, StatePublisher } from './state.ts'
 import { loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
+import { originOf } from '../wasm/js/shared/origin.ts'
 import { PublishedRegistry } from './tools/registry.ts'
 import { LargeResults } from './calls/results.ts'
 import { tabTools } from './tools/tabs.ts'
@@ -292,7 +293,7 @@ const publisher = new StatePublisher(
       settings.setPageTools(origin, on)
       await pages.follow()
       return !registry.uses(origin) &&
-        !Object.values(chats.views).some((c) => c.enabled && c.newChat.startsWith(origin))
+        !Object.values(chats.views).some((c) => c.enabled && originOf(c.newChat) === origin)
     },
     stop() {
       settings.setStopped(true)

@@ -414,6 +414,25 @@ test('what came from a server is not used once it is off, gone, or another one',
   assert.equal(await load(uri(secret), 'a.md'), 'gone')
 })
 
+test('a server that is removed while skills are listed hides no other one', async (t) => {
+  const [a, b] = await Promise.all([skillServer([skill(git, 'One')]), skillServer([skill(daily, 'Two')])])
+  const r = await createRegistry({ storage: 'memory', servers: { a: { url: a.url }, b: { url: b.url } } })
+  const { digest } = crypto.subtle
+  t.after(async () => {
+    crypto.subtle.digest = digest
+    await r.close()
+    await Promise.all([a.close(), b.close()])
+  })
+  assert.equal((await r.skills()).length, 2)
+  // The lists are here, and the pins are computed.
+  crypto.subtle.digest = async (...args) => {
+    crypto.subtle.digest = digest
+    await r.removeServer('a')
+    return digest.apply(crypto.subtle, args)
+  }
+  assert.deepEqual((await r.skills()).map((s) => s.server), ['b'])
+})
+
 test('a directory is not read of a server that does not announce it', async (t) => {
   const a = await skillServer(shelf(), { directoryRead: false })
   t.after(() => a.close())

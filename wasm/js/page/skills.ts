@@ -147,19 +147,19 @@ export class Skills {
     return this.#reviewed([...listed.values()], signal)
   }
 
-  /** Has the module say which skills are held. */
+  /** Has the module say which skills are held. Those of a server that was removed meanwhile are left out. */
   async #reviewed(all: Known[], signal: AbortSignal | undefined): Promise<Known[]> {
-    const reasons = new Map<string, string>()
-    for (const name of new Set(all.map(({ info }) => info.server))) {
-      const own = all.flatMap(({ info }) => info.server === name && info.pin ? [info] : [])
-      const skills = own.flatMap(({ uri, pin }) => [uri, pin!])
-      const reply = await this.#source.requests.ask<string[]>({ method: 'reviewSkills', name, skills }, { signal })
-      reply.forEach((reason, i) => reasons.set(keyOf(own[i]!), reason))
-    }
-    return all.map(({ info, frontmatter }) => {
-      const held = reasons.get(keyOf(info)) as types.SkillInfo['held']
-      return { frontmatter, info: held ? { ...info, held } : info }
-    })
+    const names = [...new Set(all.map(({ info }) => info.server))]
+    const reviewed = await Promise.all(names.map(async (name) => {
+      const known = all.filter(({ info }) => info.server === name)
+      const skills = known.flatMap(({ info: { uri, pin } }) => pin ? [uri, pin] : [])
+      const request = this.#source.requests.ask<string[]>({ method: 'reviewSkills', name, skills }, { signal })
+      const reasons = await request.catch((e: RegistryError) => {
+        if (e.code !== 'unknown_server') throw e
+      })
+      return reasons ? known.map((k) => k.info.pin ? heldFor(k, reasons.shift()) : k) : []
+    }))
+    return reviewed.flat()
   }
 
   async approve(server: string, skills?: string[]): Promise<void> {
@@ -497,6 +497,11 @@ export class Skills {
     if (denied) throw fromWire(denied)
   }
 }
+
+/** A skill with the reason why it is held, if there is one. */
+const heldFor = ({ info, frontmatter }: Known, reason = ''): Known => (
+  { frontmatter, info: reason ? { ...info, held: reason as 'changed' | 'new' } : info }
+)
 
 const invalid = (server: string, message: string) =>
   new RegistryError(invalidSkillError.code, message, { server, hint: invalidSkillError.hint })
