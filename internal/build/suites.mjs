@@ -34,14 +34,14 @@ const long = [
 export const stages = {
   test: [
     { name: 'check', command: ['node', 'internal/build/check.mjs'] },
-    // Most of these packages wait more than they compute.
-    {
-      name: 'Go, race detector',
-      packages: race,
-      flags: ['-race', '-short', '-p=4'],
-      environment: { CGO_ENABLED: '1' },
-    },
     [
+      // Most of these packages wait more than they compute.
+      {
+        name: 'Go, race detector',
+        packages: race,
+        flags: ['-race', '-short', '-p=4'],
+        environment: { CGO_ENABLED: '1' },
+      },
       // One program of it takes most of its time, on one thread.
       { name: 'Go, js/wasm', ...wasm },
       { name: 'Go', packages: plain, flags: ['-short'] },
@@ -53,9 +53,11 @@ export const stages = {
       except: long,
       atOnce: 3,
     },
-    { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
     // These wait more than they compute: each takes 0.4 cores.
-    { name: 'extension', files: ['e2e/extension/*.test.ts'], except: long, atOnce: 4 },
+    [
+      { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
+      { name: 'extension', files: ['e2e/extension/*.test.ts'], except: long, atOnce: 4 },
+    ],
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
     { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
   ],

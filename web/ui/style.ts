@@ -98,8 +98,8 @@ meter { inline-size: 100%; block-size: .8rem; }
 
 .cards { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
 portolan-card, portolan-tools, portolan-add, portolan-activity, portolan-headers { display: block; min-inline-size: 0; }
-portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-log { display: grid; gap: .9rem;
-  min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
+portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-skill-list, portolan-log {
+  display: grid; gap: .9rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 .card { --_tone: var(--_dim); background: var(--_paper); border: 1px solid var(--_line);
   border-inline-start: 4px solid var(--_tone); border-radius: var(--_radius); padding: .7rem .9rem; display: grid;
   gap: .45rem; grid-template-columns: minmax(0, 1fr); }
@@ -172,7 +172,8 @@ p.budget { display: block; }
 .group { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .4rem .5rem;
   display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; }
 .group > ul { contain: content; }
-.group-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2rem .5rem; padding-inline: .4rem; }
+.group-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2rem .5rem; padding-inline: .4rem;
+  min-block-size: 2.25rem; }
 .group-head button { display: inline-flex; gap: .3rem; align-items: center; padding-inline: .3rem; font-weight: 650;
   text-align: start; }
 .chevron { transition: rotate .15s; } [aria-expanded=true] > .chevron { rotate: 90deg; }
@@ -201,7 +202,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
   padding: .7rem 1rem; border-block-start: 1px solid var(--_line); }
 .credentials { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
 [aria-invalid=true] { border-color: var(--_bad); } .header > .hint { flex-basis: 100%; }
-dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
+.apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
 .header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; }
 .header .grow { flex: 2 1 12rem; }
 .secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
@@ -211,7 +212,9 @@ dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap
   gap: .9rem; grid-template-columns: minmax(0, 1fr); }
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
 portolan-combo { display: block; }
-.task + .task { border-block-start: 1px solid var(--_line); margin-block-start: .8rem; padding-block-start: .8rem; }
+.task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
+.task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
+.task > [role=status]:empty { margin-block-start: -.5rem; }
 .log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
