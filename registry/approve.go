@@ -122,7 +122,7 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 		return false
 	}
 	list := reviewed(tools)
-	policy := s.policy()
+	policy := r.policy(s)
 	policy.Day = strconv.FormatInt(r.opts.Clock().Unix()/(24*60*60), 10)
 	policy.Risky = func(i int) bool { _, ok := tools[i].Def.(Risky); return ok && !tools[i].harmless }
 	fresh, save := a.Review(list, policy, s.print)
@@ -136,9 +136,22 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 	return held
 }
 
-// policy is what of the configuration says which entries of a list need an approval.
-func (s *server) policy() approvals.Policy {
-	return approvals.Policy{HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools}
+// policy is what of the configuration says which entries of a list need an approval. The
+// caller holds r.mu.
+func (r *Registry) policy(s *server) approvals.Policy {
+	return approvals.Policy{HoldFirst: r.holdsFirst(s), HoldNew: s.cfg.HoldNewTools}
+}
+
+// holdsFirst reports whether a first list is held: servers at one endpoint share their
+// approvals, so one with [AskAlways] counts for all of them. The caller holds r.mu.
+func (r *Registry) holdsFirst(s *server) bool {
+	key := endpoint.Key(s.cfg.URL)
+	for _, o := range r.servers {
+		if o.cfg.Trust == AskAlways && endpoint.Key(o.cfg.URL) == key {
+			return true
+		}
+	}
+	return false
 }
 
 func reviewed(tools []Tool) []approvals.Tool {

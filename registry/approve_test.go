@@ -376,6 +376,33 @@ func TestPinsBelongToOriginAndPath(t *testing.T) {
 	})
 }
 
+func TestOneServerThatAsksCountsForItsEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := &harbour{}, &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": a, "b": b})
+		for name, cfg := range map[string]registry.ServerConfig{
+			"a": {URL: "https://a.example/mcp"},
+			"b": {URL: "https://a.example/mcp?key=b", Trust: registry.AskAlways},
+		} {
+			if err := r.Update(name, cfg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.list, b.list = pinnedPage(t, "x:one"), pinnedPage(t, "x:one")
+		relist(t, r, a, "x:one")
+		if diff := cmp.Diff([]string{"x new", "x new"}, said(r)); diff != "" {
+			t.Errorf("held (-want +got):\n%s", diff)
+		}
+		if err := r.ApproveTools("a"); err != nil {
+			t.Fatal(err)
+		}
+		relist(t, r, a, "x:one")
+		if diff := cmp.Diff([]string{"a__x", "b__x"}, names(r)); diff != "" {
+			t.Errorf("offered (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestARenamedServerKeepsWhatWasApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}

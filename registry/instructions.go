@@ -99,7 +99,7 @@ func (r *Registry) reviewInstructions(s *server) {
 	switch {
 	case now == "" && known, s.cfg.Trust == TrustAll, known && approved == now:
 		s.instructions, s.heldInstructions = now, ""
-	case !known && (now == "" || s.cfg.Trust != AskAlways):
+	case !known && (now == "" || !r.holdsFirst(s)):
 		r.approveInstructions(s)
 	default:
 		s.instructions, s.heldInstructions = approved, now

@@ -35,7 +35,7 @@ func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool)
 	r.mu.Lock()
 	a := r.approvedFor(s)
 	r.awaitPins(a) // of the list before this one
-	later = (!a.Known() || s.cfg.Trust == TrustAll) && s.cfg.Trust != AskAlways
+	later = s.cfg.Trust == TrustAll || !a.Known() && !r.holdsFirst(s)
 	r.mu.Unlock()
 	missing := withoutPin(tools)
 	if later {

@@ -77,7 +77,7 @@ func (r *Registry) reviewPrompts(s *server) {
 	for i := range l.offers {
 		o, isFresh := &l.offers[i], false
 		if o.Hold = nil; s.cfg.Trust != TrustAll {
-			o.Hold, isFresh = a.ReviewPrompt(o.Key, promptText(o.Def), s.policy(), first)
+			o.Hold, isFresh = a.ReviewPrompt(o.Key, promptText(o.Def), r.policy(s), first)
 		}
 		if isFresh {
 			fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))

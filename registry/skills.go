@@ -46,7 +46,7 @@ func (r *Registry) ReviewSkills(name string, approve bool, skills ...string) (re
 				isFresh = a.ApprovePrompt(uri, text)
 			} else if s.cfg.Trust != TrustAll {
 				var hold *approvals.Hold
-				if hold, isFresh = a.ReviewPrompt(uri, text, s.policy(), first); hold != nil {
+				if hold, isFresh = a.ReviewPrompt(uri, text, r.policy(s), first); hold != nil {
 					reason = hold.Reason
 				}
 			}

@@ -259,6 +259,7 @@ export interface ServerConfig {
    * - `ask-on-change`, the default: the first list is approved as it is. A changed or renamed tool is held until
    *   `approveTools()`.
    * - `ask-always`: new tools are held too, also those of the first list. `onApprove` is asked about every call.
+   *   Servers with one address share approvals, so first lists of the others are held as well.
    * - `trust`: no tool is held, the server's annotations are believed, and `onApprove` is not asked.
    */
   trust?: 'trust' | 'ask-on-change' | 'ask-always'
