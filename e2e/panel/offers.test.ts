@@ -139,12 +139,16 @@ test('resources are searched, read, copied and watched', async (t) => {
   assert.equal(await dialog(p).locator('.result img, .result script').count(), 0)
   await dialog(p).getByRole('button', { name: 'Watch' }).click()
   await dialog(p).locator('[aria-pressed=true]').waitFor()
+  await p.page.evaluate(() => document.body.prepend(window.panel))
   touch()
   await dialog(p).getByText('updated').waitFor()
   await dialog(p).getByRole('button', { name: 'Read again' }).click()
   await dialog(p).getByText('updated').waitFor({ state: 'detached' })
   await p.page.keyboard.press('Escape')
   await p.panel.getByText('watched').waitFor()
+  await p.page.evaluate(() => document.body.append(window.panel))
+  touch()
+  await p.panel.getByText('updated').waitFor()
 
   await p.panel.getByLabel('Search resources').fill('')
   for (

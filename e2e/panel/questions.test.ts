@@ -160,6 +160,17 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   assert.equal(await p.page.evaluate(() => document.activeElement!.tagName), 'TEXTAREA')
 })
 
+test('a question outlives a panel that is moved in the document, and not one that is removed', async (t) => {
+  const p = await scene(t)
+  const answer = p.ask({ message: 'One?', requestedSchema })
+  await dialog(p).getByLabel('Your name').fill('Ada')
+  await p.page.evaluate(() => document.body.prepend(window.panel))
+  assert.ok(await dialog(p).evaluate((d) => d.matches(':modal')))
+  assert.equal(await dialog(p).getByLabel('Your name').inputValue(), 'Ada')
+  await p.page.evaluate(() => window.panel.remove())
+  assert.deepEqual(JSON.parse(await answer), { action: 'cancel' })
+})
+
 test('a form that asks for a password cannot be sent', async (t) => {
   const p = await scene(t)
   const properties = { mail: { type: 'string' }, password: { type: 'string' } }

@@ -226,6 +226,9 @@ test('without start nothing can be begun, and an element that leaves ends its ru
   await field.fill('x')
   await field.press('Enter')
   await element.locator('[part=results]').waitFor()
+  await page.evaluate(() => document.body.prepend(window.element)) // which ends nothing
+  await element.getByRole('button', { name: 'Cancel' }).waitFor()
+  assert.ok(!await page.evaluate(() => document.documentElement.hasAttribute('data-aborted')))
   await page.evaluate(() => window.element.remove())
   await page.locator('html[data-aborted]').waitFor()
   await page.evaluate(() => document.querySelector('main')!.append(document.createElement('portolan-run')))

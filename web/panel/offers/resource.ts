@@ -27,6 +27,11 @@ class ResourceDialog extends PanelDialog {
   protected override wide = true
   private stop: (() => void) | undefined
 
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.stop = watchesOf(this.panel).subscribe(() => this.requestUpdate())
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.stop?.()
@@ -34,7 +39,6 @@ class ResourceDialog extends PanelDialog {
 
   protected override firstUpdated(): void {
     super.firstUpdated()
-    this.stop = watchesOf(this.panel).subscribe(() => this.requestUpdate())
     if ('uri' in this.resource) void this.read()
   }
 

@@ -85,9 +85,12 @@ export class Questions {
     ]
   }
 
-  /** Nobody can be asked any more. */
+  /** Ends the questions of an element that has left the document, unless it was only moved. */
   end(): void {
-    for (const queue of [this.approvals, this.forms, this.addresses, this.samplings]) queue.end()
+    queueMicrotask(() => {
+      if (this.element.isConnected) return
+      for (const queue of [this.approvals, this.forms, this.addresses, this.samplings]) queue.end()
+    })
   }
 
   /** Has the person answer a question. If the element is not in the document, nobody can be asked. */

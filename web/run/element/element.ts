@@ -61,7 +61,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.cancel()
+    queueMicrotask(() => this.isConnected || this.cancel()) // it may only have been moved
   }
 
   cancel(): void {
