@@ -531,19 +531,24 @@ async function knownOf(server: string, definition: Record<string, unknown>): Pro
     (typeof files === 'string' && files !== 'dynamic' ? files : undefined)
   const info = { server, uri, name, description, frontmatter, ...(flags.length && { flags }) }
   if (refused !== undefined) return { frontmatter: raw, info: { ...info, files: [], refused } }
-  const pin = await pinOf(files as types.SkillInfo['files'], raw)
+  const pin = await pinOf(uri, files as types.SkillInfo['files'], raw)
   return { frontmatter: raw, info: { ...info, files: files as types.SkillInfo['files'], ...(pin && { pin }) } }
 }
 
 /**
- * What an approval is bound to: the URI and the digest of each file (SEP-2640, Content-bound approval). The digest of
- * SKILL.md covers the frontmatter. Undefined in a page that is not secure.
+ * What an approval is bound to: the URI and the digest of each file (SEP-2640, Content-bound approval), and the name and
+ * the description, which models see before the frontmatter is compared. Undefined in a page that is not secure.
  */
-async function pinOf(files: types.SkillInfo['files'], frontmatter: unknown): Promise<string | undefined> {
+async function pinOf(
+  skill: string,
+  files: types.SkillInfo['files'],
+  frontmatter: Known['frontmatter'],
+): Promise<string | undefined> {
   if (!globalThis.crypto?.subtle) return undefined
+  const { name, description } = frontmatter
   const lines = files === 'dynamic'
-    ? [files, JSON.stringify(frontmatter)]
-    : files.map(({ uri, digest }) => JSON.stringify([uri, digest])).sort()
+    ? [files, skill, JSON.stringify(frontmatter)]
+    : [JSON.stringify([name, description]), ...files.map(({ uri, digest }) => JSON.stringify([uri, digest])).sort()]
   return base64(await sha256(new TextEncoder().encode(lines.join('\n'))))
     .replaceAll('+', '-').replaceAll('/', '_').replace('=', '')
 }

@@ -738,11 +738,11 @@ export interface SkillInfo {
   frontmatter: Record<string, unknown>
   /** All files, SKILL.md included. `dynamic`: the server makes them when they are read, and nothing verifies them. */
   files: SkillEntry[] | 'dynamic'
-  /** Tells this version of the skill from others: the SHA-256 of its files' URIs and digests, base64url. */
+  /** Tells this version of the skill from others: a SHA-256 of its files' URIs and digests, its name and description. */
   pin?: string
   /**
-   * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files differ
-   * from the approved ones. `new`: its URI is new.
+   * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files or
+   * its description differ from the approved ones. `new`: its URI is new.
    */
   held?: 'changed' | 'new'
   /** Why the skill cannot be loaded: its entry is not as the specification wants it, or it is too large. */
