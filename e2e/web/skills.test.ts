@@ -652,7 +652,7 @@ test('hostile: a dynamic skill ends at 16 MiB, and a server that answers for ano
   await assert.rejects(registry.getSkill('s', 'skill://c/SKILL.md'), { code: 'invalid_skill' })
 })
 
-test('two dynamic skills with one frontmatter are approved apart', async (t) => {
+test('two dynamic skills with one frontmatter are approved apart, and a URI that is named twice counts once', async (t) => {
   const both = ['skill://a', 'skill://b/a'].map((root) => entry({ uri: uri(root), resources: 'dynamic' }))
   const { registry } = await hostile(t, both, (uri) => ({ uri, text }))
   await registry.updateServer('s', { trust: 'ask-always' })
@@ -660,7 +660,7 @@ test('two dynamic skills with one frontmatter are approved apart', async (t) => 
   await registry.approveSkills('s', [`pin:${first!.pin}`])
   assert.deepEqual((await registry.skills()).map((s) => s.uri), [first!.uri])
   await assert.rejects(registry.approveSkills('s', [second!.uri, first!.uri]), { code: 'unknown_skill' })
-  await registry.approveSkills('s', [second!.uri])
+  await registry.approveSkills('s', [second!.uri, second!.uri])
   assert.equal((await registry.skills()).length, 2)
 })
 

@@ -168,10 +168,11 @@ export class Skills {
     const { requests, remote } = this.#source
     if (remote) return requests.ask({ method: 'approveSkills', name: server, ...(skills && { skills }) })
     const held = await this.#infos(true, [server], undefined)
-    const chosen = skills ? held.filter((s) => skills.includes(s.uri) || skills.includes(`pin:${s.pin}`)) : held
-    if (chosen.length < (skills?.length ?? 0)) {
-      const byPin = skills![0]!.startsWith('pin:')
-      throw byPin
+    const isNamed = ({ uri, pin }: types.SkillInfo, name: string) => name === uri || name === `pin:${pin}`
+    const chosen = skills ? held.filter((s) => skills.some((name) => isNamed(s, name))) : held
+    const missing = skills?.find((name) => !held.some((s) => isNamed(s, name)))
+    if (missing !== undefined) {
+      throw missing.startsWith('pin:')
         ? new RegistryError('held', 'it is another version than the one that was shown', {
           server,
           hint: heldHint,
