@@ -675,3 +675,17 @@ test('hostile: another description with the same files is another version, which
   assert.equal(await registry.dispatch('portolan_list_skills', {}), 'There are no skills.')
   assert.deepEqual((await registry.skills({ held: true })).map((s) => s.held), ['changed'])
 })
+
+test('hostile: the SKILL.md of a dynamic skill is compared with its entry each time it is read', async (t) => {
+  let words = text
+  const dynamic = entry({ resources: 'dynamic' })
+  const { registry } = await hostile(t, [dynamic], (uri) => ({ uri, text: words }), dynamic)
+  const loaded = await registry.getSkill('s', 'a')
+  const load = (file: string) => registry.dispatch('portolan_load_skill', { server: 's', skill: 'a', file })
+  await load('')
+  words = text.replace('---\nB', 'allowed-tools: Bash\n---\nB')
+  await assert.rejects(loaded.read('SKILL.md'), { code: 'invalid_skill' })
+  await assert.rejects(load('SKILL.md'), { code: 'invalid_skill' })
+  words = text.replace('Body', 'Later')
+  assert.match((await loaded.read('SKILL.md')).content!, /Later/)
+})

@@ -289,7 +289,7 @@ export class Skills {
   /** The skill of an entry, once its SKILL.md is as the entry says. */
   async #read(entry: Entry, signal: AbortSignal | undefined): Promise<types.Skill> {
     const { info } = entry
-    const file = await this.#file(entry, entry.uri, signal, (text) => frontmatterFault(text, entry.frontmatter))
+    const file = await this.#file(entry, entry.uri, signal)
     const flags = [...info.flags ?? [], ...file.flags ?? []]
     return {
       ...info,
@@ -321,17 +321,13 @@ export class Skills {
     }
   }
 
-  async #file(
-    entry: Entry,
-    uri: string,
-    signal: AbortSignal | undefined,
-    faultOf: (text: string) => string | undefined = () => undefined,
-  ): Promise<types.SkillFile> {
+  /** A file. The frontmatter of SKILL.md is compared each time: nothing else verifies that of a dynamic skill. */
+  async #file(entry: Entry, uri: string, signal: AbortSignal | undefined): Promise<types.SkillFile> {
     const { server } = entry
     const { bytes, mimeType } = await this.#bytes(entry, uri, signal)
     const raw = textOf(bytes)
     const isSkill = uri === entry.uri
-    const fault = isSkill ? faultOf(raw ?? '') : undefined
+    const fault = isSkill ? frontmatterFault(raw ?? '', entry.frontmatter) : undefined
     if (fault) throw invalid(server, fault)
     const { text: content, at } = raw === undefined ? { text: undefined, at: -1 } : plain(raw)
     const path = pathIn(entry, uri)
