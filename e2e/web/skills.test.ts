@@ -648,6 +648,7 @@ test('hostile: a dynamic skill ends at 16 MiB, and a server that answers for ano
   )
   const loaded = await registry.getSkill('s', 'a')
   assert.equal((await loaded.read('one')).size, large.length)
+  assert.equal((await loaded.read('one')).size, large.length) // again, which is no other file
   await assert.rejects(loaded.read('two'), { code: 'invalid_skill' })
   await assert.rejects(registry.getSkill('s', 'skill://c/SKILL.md'), { code: 'invalid_skill' })
 })

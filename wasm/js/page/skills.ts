@@ -61,8 +61,8 @@ interface Entry {
   info: types.SkillInfo
   /** That of its server, see Skills.#stateOf. */
   state: string
-  /** The bytes of a dynamic skill that were read. */
-  bytes: number
+  /** The files of a dynamic skill that were read: the bytes of each URI. */
+  sizes: Map<string, number>
 }
 
 /** What a server says of a skill: `info` is clean, `frontmatter` is as the server sent it. */
@@ -252,7 +252,7 @@ export class Skills {
       info,
       files: files === 'dynamic' ? undefined : new Map(files.map((f) => [f.uri, f])),
       state: this.#stateOf(server),
-      bytes: 0,
+      sizes: new Map(),
     }
   }
 
@@ -369,8 +369,10 @@ export class Skills {
     if (!bytes) throw invalid(server, `the server gives no content of ${path}`)
     const mimeType = typeof found.mimeType === 'string' ? plain(found.mimeType).text.slice(0, 100) : undefined
     if (!listed) {
-      entry.bytes += bytes.length
-      if (entry.bytes > mostBytes) throw invalid(server, `the files of ${entry.name} have more than ${mostBytes} bytes`)
+      const { name, sizes } = entry
+      sizes.set(uri, bytes.length)
+      if (sizes.size > mostFiles || [...sizes.values()].reduce((sum, size) => sum + size) > mostBytes)
+        throw invalid(server, `more than ${mostFiles} files or ${mostBytes} bytes of ${name} were read`)
       return { bytes, mimeType }
     }
     if (bytes.length !== listed.size)
