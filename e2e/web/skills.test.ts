@@ -690,3 +690,15 @@ test('hostile: the SKILL.md of a dynamic skill is compared with its entry each t
   words = text.replace('Body', 'Later')
   assert.match((await loaded.read('SKILL.md')).content!, /Later/)
 })
+
+test('an index of skills says how many it does not name', async (t) => {
+  const skills = Array.from(
+    { length: 502 },
+    (_, i) =>
+      entry({ uri: `skill://s${i}/SKILL.md`, frontmatter: { name: `s${i}`, description: 'x' }, resources: 'dynamic' }),
+  )
+  const { registry } = await hostile(t, [entry({ resources: null }), ...skills], () => undefined)
+  const index = await registry.skills({ format: 'text' })
+  assert.equal(index.match(/^- s\d/gm)!.length, 500)
+  assert.match(index, /<\/server-skills>\n\n2 more skills are not named here\.$/)
+})
