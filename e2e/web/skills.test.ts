@@ -702,3 +702,22 @@ test('an index of skills says how many it does not name', async (t) => {
   assert.equal(index.match(/^- s\d/gm)!.length, 500)
   assert.match(index, /<\/server-skills>\n\n2 more skills are not named here\.$/)
 })
+
+test('a skill in no list is asked for again once its entry is old', async (t) => {
+  const a = await skillServer([{ ...skill(secret, 'First'), unlisted: true }])
+  t.after(() => a.close())
+  const r = await open(t, { servers: { a: { url: a.url } } })
+  const load = () => r.getSkill('a', uri(secret)).then((s) => s.description, (e) => e.code)
+  const asked = () => a.asked.filter((m) => m.startsWith('skills/get')).length
+  t.mock.method(performance, 'now', () => now)
+  let now = 1000
+  assert.deepEqual([await load(), await load(), asked()], ['First', 'First', 1])
+  a.skills = [{ ...skill(secret, 'Second'), unlisted: true }]
+  now += 1000
+  assert.deepEqual([await load(), asked()], ['held', 2])
+  await r.approveSkills('a')
+  assert.equal(await load(), 'Second')
+  a.skills = []
+  now += 1000
+  assert.deepEqual([await load(), await r.skills()], ['unknown_skill', []])
+})

@@ -42,8 +42,8 @@ const mostDescription = 1024
 /** The most skills that models go on with, and the most bytes of kept files. */
 const mostActing = 100, mostKept = 4 << 20
 
-/** The most entries of skills/get that are kept beside the lists. */
-const mostAsked = 100
+/** The most entries of skills/get that are kept beside the lists, and how long one without a time to live loads, in ms. */
+const mostAsked = 100, leastMs = 1000
 
 /** The most files that the text of a loaded skill names. */
 const mostNamed = 100
@@ -80,8 +80,8 @@ export class Skills {
   readonly #source: SkillSource
   /** The entries that models have loaded, by server and URI. */
   readonly #acting = new Map<string, Entry>()
-  /** Entries of skills/get, in place of listed ones whose pin was `over`. */
-  readonly #asked = new Map<string, { known: Known; over: string | undefined; state: string }>()
+  /** Entries of skills/get, in place of listed ones whose pin was `over`. They load until a time of the clock, in ms. */
+  readonly #asked = new Map<string, { known: Known; over: string | undefined; state: string; until: number }>()
   /** Files that were read, by server, its state, URI and digest. */
   readonly #kept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string | undefined }>()
   #keptBytes = 0
@@ -236,7 +236,9 @@ export class Skills {
       if (e.code !== 'server_error') throw e
       return [] // skills/get may do what skills/list does not
     })).find(({ info }) => info.uri === uri)
-    const { info, frontmatter } = !found || fresh ? await this.#ask(server, uri, found, signal) : found
+    const { until = Infinity } = this.#asked.get(keyOf({ server, uri })) ?? {}
+    const isOld = fresh || performance.now() >= until
+    const { info, frontmatter } = !found || isOld ? await this.#ask(server, uri, found, signal) : found
     const { name, files, pin, refused, held } = info
     if (refused !== undefined) throw invalid(server, refused)
     if (!pin)
@@ -260,15 +262,19 @@ export class Skills {
   async #ask(server: string, uri: string, listed: Known | undefined, signal: AbortSignal | undefined): Promise<Known> {
     const key = keyOf({ server, uri })
     const before = this.#asked.get(key)
-    this.#asked.delete(key)
     const answer = await this.#source.requests.ask<Called>({ method: 'askSkill', name: server, params: { uri } }, {
       signal,
+    }).catch((e: RegistryError) => {
+      if (e.code === 'unknown_skill') this.#asked.delete(key)
+      throw e
     })
-    const { skill } = valueOf(answer)
+    this.#asked.delete(key)
+    const { skill, ttlMs } = valueOf(answer)
     const known = isObject(skill) && skill['uri'] === uri ? await knownOf(server, skill) : undefined
     if (!known) throw invalid(server, 'the answer to skills/get is not the entry of that skill')
     const over = before ? before.over : listed?.info.pin
-    this.#asked.set(key, { known, over, state: this.#stateOf(server) })
+    const until = performance.now() + (typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : leastMs)
+    this.#asked.set(key, { known, over, state: this.#stateOf(server), until })
     if (this.#asked.size > mostAsked) this.#asked.delete(this.#asked.keys().next().value!)
     return (await this.#reviewed([known], signal))[0]!
   }
