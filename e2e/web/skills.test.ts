@@ -721,3 +721,32 @@ test('a skill in no list is asked for again once its entry is old', async (t) =>
   now += 1000
   assert.deepEqual([await load(), await r.skills()], ['unknown_skill', []])
 })
+
+test('a loaded skill refuses wrong arguments and aborted signals, also through connectRegistry', async (t) => {
+  const a = await skillServer([skill(git, 'Follow', { 'a.md': 'A' })])
+  t.after(() => a.close())
+  const registry = await open(t, { servers: { a: { url: a.url } } })
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(registry, portChannel(port1))
+  const connected = await connectRegistry(portChannel(port2))
+  t.after(async () => {
+    await connected.close()
+    stop()
+    port1.close()
+  })
+  for (const r of [registry, connected]) {
+    const loaded = await r.getSkill('a', uri(git)), signal = AbortSignal.abort()
+    await loaded.read('a.md')
+    for (const wrong of [null, 7, 'x', [], { held: true }, { signal: 7 }]) {
+      await assert.rejects(loaded.read('a.md', wrong as never), { code: 'invalid_option' })
+      await assert.rejects(loaded.list('', wrong as never), { code: 'invalid_option' })
+    }
+    for (const wrong of [null, 7, {}, Symbol('x')]) {
+      await assert.rejects(loaded.read(wrong as never), { code: 'invalid_option' })
+      await assert.rejects(loaded.list(wrong as never), { code: 'invalid_option' })
+    }
+    await assert.rejects(loaded.read('a.md', { signal }), { code: 'aborted' }) // which is kept
+    await assert.rejects(loaded.list('', { signal }), { code: 'aborted' })
+    assert.equal((await loaded.list()).length, 2)
+  }
+})

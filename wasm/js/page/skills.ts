@@ -191,10 +191,11 @@ export class Skills {
     if (!this.#source.remote) return this.#load(await this.#uriOf(server, skill, signal), server, signal)
     const { requests } = this.#source
     const held = ++this.#last
-    const use = (path: string, list: boolean, { signal }: Options = {}) =>
-      requests.ask<never>({ method: 'useSkill', held, path, list }, { signal })
     const rest = await requests.ask<types.Skill>({ method: 'getSkill', name: server, uri: skill, held }, { signal })
-    return { ...rest, read: (path, o) => use(path, false, o), list: (path = '', o) => use(path, true, o) }
+    return {
+      ...rest,
+      ...methods((path, signal, list) => requests.ask<never>({ method: 'useSkill', held, path, list }, { signal })),
+    }
   }
 
   /** The URI of a skill that is named by it, or by its name. A name that several skills have decides nothing. */
@@ -301,16 +302,9 @@ export class Skills {
       ...info,
       ...file,
       ...(flags.length && { flags }),
-      read: async (path, options = {}) => {
-        checkText('path', path)
-        checkFields('read', options, 'signal')
-        return this.#further(entry, path, options.signal)
-      },
-      list: async (path = '', options = {}) => {
-        checkText('path', path)
-        checkFields('list', options, 'signal')
-        return this.#children(entry, path, options.signal)
-      },
+      ...methods((path, signal, list) =>
+        list ? this.#children(entry, path, signal) : this.#further(entry, path, signal)
+      ),
     }
   }
 
@@ -501,6 +495,21 @@ export class Skills {
     if (signal?.aborted) throw aborted(signal)
     if (denied) throw fromWire(denied)
   }
+}
+
+/** The methods of a loaded skill. */
+const methods = (
+  use: (path: string, signal: AbortSignal | undefined, list: boolean) => Promise<unknown>,
+): Pick<types.Skill, 'read' | 'list'> => {
+  const checked = (list: boolean) => async (path: string, options: Options = {}): Promise<never> => {
+    checkText('path', path)
+    checkFields(list ? 'list' : 'read', options, 'signal')
+    const { signal } = options
+    if (signal?.aborted) throw aborted(signal)
+    return await use(path, signal, list) as never
+  }
+  const list = checked(true)
+  return { read: checked(false), list: (path = '', options) => list(path, options) }
 }
 
 /** A skill with the reason why it is held, if there is one. */
