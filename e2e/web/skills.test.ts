@@ -750,3 +750,16 @@ test('a loaded skill refuses wrong arguments and aborted signals, also through c
     assert.equal((await loaded.list()).length, 2)
   }
 })
+
+test('a directory that a skill does not have is said to be none', async (t) => {
+  const a = await skillServer(shelf())
+  t.after(() => a.close())
+  const r = await open(t, { servers: { a: { url: a.url } } })
+  const loaded = await r.getSkill('a', uri(refunds))
+  for (const path of ['template', 'SKILL.md', 'templates/email.md/', 'templates/regional/x'])
+    await assert.rejects(loaded.list(path), { code: 'invalid_skill', message: /is no directory of the skill/ })
+  assert.equal((await loaded.list('templates/regional/')).length, 1)
+  const load = (file: unknown) => r.dispatch('portolan_load_skill', { server: 'a', skill: uri(refunds), file })
+  await load('')
+  await assert.rejects(load('template/'), { code: 'invalid_skill' })
+})

@@ -394,7 +394,8 @@ export class Skills {
     const { server, files } = entry
     this.#checkState(entry)
     const at = uriIn(entry, path.replace(/\/+$/, ''))
-    if (at === undefined) throw invalid(server, `${JSON.stringify(path.slice(0, 200))} is no directory of the skill`)
+    const fault = () => invalid(server, `${JSON.stringify(path.slice(0, 200))} is no directory of the skill`)
+    if (at === undefined) throw fault()
     const children = new Map<string, types.SkillEntry>()
     const add = (uri: string, rest: Partial<types.SkillEntry>) =>
       children.set(uri, { path: pathIn(entry, uri), uri, ...rest })
@@ -406,6 +407,7 @@ export class Skills {
         if (end < 0) add(uri, file)
         else add(uri.slice(0, end), { directory: true })
       }
+      if (!children.size) throw fault()
       return [...children.values()]
     }
     let cursor = ''
