@@ -763,3 +763,12 @@ test('a directory that a skill does not have is said to be none', async (t) => {
   await load('')
   await assert.rejects(load('template/'), { code: 'invalid_skill' })
 })
+
+test('a model may give null for an argument that it leaves out', async (t) => {
+  const [a] = await servers(t)
+  const r = await open(t, { servers: { a: { url: a.url } } })
+  assert.match(await r.dispatch('portolan_list_skills', { server: null }), /git-workflow/)
+  const load = (file: unknown) => r.dispatch('portolan_load_skill', { server: 'a', skill: uri(git), file })
+  assert.match(await load(null), /Do it well/)
+  for (const wrong of [7, {}, ['SKILL.md']]) await assert.rejects(load(wrong), { code: 'invalid_option' })
+})

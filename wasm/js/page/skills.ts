@@ -433,7 +433,9 @@ export class Skills {
   /** Answers the tools with which models list and load skills. */
   async forModel(name: string, args: string, signal: AbortSignal | undefined): Promise<types.ToolResult> {
     const began = performance.now()
-    const { server = '', skill = '', file } = JSON.parse(args) as { server?: string; skill?: string; file?: string }
+    // Models give null for what they leave out.
+    const asked = JSON.parse(args) as Partial<Record<'server' | 'skill' | 'file', string | null>>
+    const server = asked.server ?? '', skill = asked.skill ?? '', file = asked.file ?? ''
     const finish = (
       server: string,
       { text, truncated, handle, flags }: Pick<types.SkillFile, 'text' | 'truncated' | 'handle' | 'flags'>,
@@ -457,7 +459,7 @@ export class Skills {
     checkText('skill', skill)
     const uri = await this.#uriOf(server, skill, signal)
     const key = keyOf({ server, uri })
-    if (file !== undefined && file !== '') {
+    if (file !== '') {
       checkText('file', file)
       const entry = this.#acting.get(key)
       if (!entry)
