@@ -772,3 +772,27 @@ test('a model may give null for an argument that it leaves out', async (t) => {
   assert.match(await load(null), /Do it well/)
   for (const wrong of [7, {}, ['SKILL.md']]) await assert.rejects(load(wrong), { code: 'invalid_option' })
 })
+
+test('a held skill is loaded for a person who reads it, in the version that is approved', async (t) => {
+  const [a] = await servers(t)
+  const registry = await open(t, { servers: { a: { url: a.url, trust: 'ask-always' } } })
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(registry, portChannel(port1))
+  const connected = await connectRegistry(portChannel(port2))
+  t.after(async () => {
+    await connected.close()
+    stop()
+    port1.close()
+  })
+  for (const r of [registry, connected]) {
+    await assert.rejects(r.getSkill('a', uri(refunds)), { code: 'held' })
+    const shown = await r.getSkill('a', uri(refunds), { held: true })
+    assert.deepEqual([shown.held, (await shown.read('references/GUIDE.md')).content], ['new', '# Guide\n'])
+    await assert.rejects(r.dispatch('portolan_load_skill', { server: 'a', skill: uri(refunds) }), { code: 'held' })
+    assert.deepEqual((await r.skills({ held: true })).find((s) => s.uri === uri(refunds))!.pin, shown.pin)
+  }
+  a.skills[0]!.resources = [{ uri: uri(refunds), digest: digest('other'), size: 5 }]
+  await assert.rejects(async () => {
+    for (;;) await registry.getSkill('a', uri(refunds), { held: true, signal: t.signal })
+  }, { code: 'invalid_skill' })
+})

@@ -183,15 +183,16 @@ export class Skills {
     await requests.ask({ method: 'reviewSkills', name: server, skills: list, approve: true })
   }
 
-  async get(server: string, skill: string, options: Options = {}): Promise<types.Skill> {
+  async get(server: string, skill: string, options: Options & { held?: boolean } = {}): Promise<types.Skill> {
     checkName(server)
     checkText('skill', skill)
-    checkFields('getSkill', options, 'signal')
-    const { signal } = options
-    if (!this.#source.remote) return this.#load(await this.#uriOf(server, skill, signal), server, signal)
+    checkFields('getSkill', options, 'signal held')
+    const { signal, held: review = false } = options
+    if (!this.#source.remote) return this.#load(await this.#uriOf(server, skill, signal), server, signal, review)
     const { requests } = this.#source
     const held = ++this.#last
-    const rest = await requests.ask<types.Skill>({ method: 'getSkill', name: server, uri: skill, held }, { signal })
+    const request = { method: 'getSkill', name: server, uri: skill, held, review } as const
+    const rest = await requests.ask<types.Skill>(request, { signal })
     return {
       ...rest,
       ...methods((path, signal, list) => requests.ask<never>({ method: 'useSkill', held, path, list }, { signal })),
@@ -213,26 +214,36 @@ export class Skills {
     )
   }
 
-  /** Loads a skill. If its content is not what the entry says, the entry may be old: it is asked for again, once. */
+  /**
+   * Loads a skill, with `review` one that is held too. If its content is not what the entry says, the entry may be old:
+   * it is asked for again, once.
+   */
   async #load(
     uri: string,
     server: string,
     signal: AbortSignal | undefined,
+    review: boolean,
     admit: (entry: Entry) => Promise<void> = async () => {},
   ): Promise<types.Skill> {
-    const entry = await this.#entry(server, uri, signal)
+    const entry = await this.#entry(server, uri, signal, review)
     try {
       await admit(entry)
       return await this.#read(entry, signal)
     } catch (e) {
       if (!isStale(e)) throw e
-      const now = await this.#renewed(entry, e, signal)
+      const now = await this.#renewed(entry, e, signal, review)
       await admit(now)
       return this.#read(now, signal)
     }
   }
 
-  async #entry(server: string, uri: string, signal: AbortSignal | undefined, fresh = false): Promise<Entry> {
+  async #entry(
+    server: string,
+    uri: string,
+    signal: AbortSignal | undefined,
+    review: boolean,
+    fresh = false,
+  ): Promise<Entry> {
     const found = (await this.#listed([server], signal).catch((e: RegistryError) => {
       if (e.code !== 'server_error') throw e
       return [] // skills/get may do what skills/list does not
@@ -244,7 +255,7 @@ export class Skills {
     if (refused !== undefined) throw invalid(server, refused)
     if (!pin)
       throw new RegistryError('unsupported', 'this page cannot compute digests', { hint: 'Serve it over https.' })
-    if (held) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldHint })
+    if (held && !review) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldHint })
     return {
       server,
       uri,
@@ -281,11 +292,11 @@ export class Skills {
   }
 
   /** The server's present entry, if it is another one. The registry holds it if it is not the approved one. */
-  async #renewed(entry: Entry, fault: unknown, signal: AbortSignal | undefined): Promise<Entry> {
+  async #renewed(entry: Entry, fault: unknown, signal: AbortSignal | undefined, review = false): Promise<Entry> {
     const { server, uri, pin } = entry
     let now
     try {
-      now = await this.#entry(server, uri, signal, true)
+      now = await this.#entry(server, uri, signal, review, true)
     } catch (e) {
       throw (e as RegistryError).code === 'held' ? e : fault
     }
@@ -473,7 +484,7 @@ export class Skills {
     }
     this.#acting.delete(key)
     let entry: Entry
-    const loaded = await this.#load(uri, server, signal, (e) => this.#admit(entry = e, name, args, signal))
+    const loaded = await this.#load(uri, server, signal, false, (e) => this.#admit(entry = e, name, args, signal))
     this.#acting.set(key, entry!)
     if (this.#acting.size > mostActing) this.#acting.delete(this.#acting.keys().next().value!)
     return finish(server, loaded)

@@ -494,9 +494,10 @@ export interface Registry extends AsyncDisposable {
    * Loads a skill of a server, by the URI of its SKILL.md, or by its name if the server lists one skill of that name.
    * Size, digest and frontmatter of SKILL.md are compared with the skill's entry. Nothing of a skill is ever executed.
    * Rejects with `unknown_skill`, with `held` if the skill waits for its approval, and with `invalid_skill` if entry or
-   * content are not as they must be, also after the entry was asked for again.
+   * content are not as they must be, also after the entry was asked for again. With `held: true` it loads a skill that
+   * waits too, for a person who reads it before the approval: give a model nothing of it. Its `pin` is the version.
    */
-  getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<Skill>
+  getSkill(server: string, skill: string, options?: { signal?: AbortSignal; held?: boolean }): Promise<Skill>
   /**
    * Approves held skills in their current version, by URI; without URIs, all that are held. Rejects with
    * `unknown_skill` if one of them is not held. `pin:` and the pin of a held skill approve only that version, and
