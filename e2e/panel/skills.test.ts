@@ -177,3 +177,13 @@ test('a file that is still being read is not shown as one of a later version', a
   await dialog.waitFor({ state: 'detached' })
   await done(p)
 })
+
+test('skills of one name have their URIs in the list', async () => {
+  const p = await open(
+    ['skill://a/refunds', 'skill://b/refunds', 'skill://git'].map((root) => skill(root, 'Same words')),
+  )
+  for (const uri of ['skill://a/refunds/SKILL.md', 'skill://b/refunds/SKILL.md'])
+    await p.panel.getByRole('button', { name: `refunds ${uri} Same words` }).waitFor()
+  await p.panel.getByRole('button', { name: 'git Same words', exact: true }).waitFor()
+  await done(p)
+})
