@@ -796,3 +796,20 @@ test('a held skill is loaded for a person who reads it, in the version that is a
     for (;;) await registry.getSkill('a', uri(refunds), { held: true, signal: t.signal })
   }, { code: 'invalid_skill' })
 })
+
+test('a thousand skills are approved, and an approval without room says so', async (t) => {
+  const of = (folder: string) =>
+    Array.from({ length: 1000 }, (_, i) => {
+      const at = uri(`skill://${folder}/s${i}`)
+      return entry({ uri: at, frontmatter: { name: `s${i}`, description: 'x' }, resources: [file(at)] })
+    })
+  let skills = of('team/of/some/name')
+  const { registry } = await hostile(t, [], () => undefined, undefined, {
+    'skills/list': (a) => result(a, { resultType: 'complete', skills, ttlMs: 1 }),
+  })
+  await registry.updateServer('s', { trust: 'ask-always' })
+  await registry.approveSkills('s')
+  assert.deepEqual([(await registry.skills()).length, (await registry.skills({ held: true })).length], [1000, 0])
+  skills = of('x'.repeat(400))
+  await assert.rejects(registry.approveSkills('s'), { code: 'too_large', message: /of \d+ skills/ })
+})

@@ -376,8 +376,11 @@ func (e *Endpoint) ApproveInstructions(text string) { e.instructions, e.instruct
 const promptPrefix = "\x02"
 
 // maxPrompts bounds the texts of an endpoint's approved prompts with their names, in bytes.
-// New prompts beyond it are offered without being kept.
-const maxPrompts = 64 << 10
+// New prompts beyond it are offered without being kept. maxSkills is for those of skills.
+const (
+	maxPrompts = 64 << 10
+	maxSkills  = 256 << 10
+)
 
 // PromptLine returns what stands in place of a tool's name before the approved text of a prompt.
 func PromptLine(name string) string { return promptPrefix + string(rawjson.AppendString(nil, name)) }
@@ -388,13 +391,21 @@ func SkillName(uri string) string { return "\x01" + uri }
 
 // HasPrompts reports whether a list of prompts has been reviewed, or one of skills.
 func (e *Endpoint) HasPrompts(skills bool) bool {
-	for name := range e.prompts {
-		if strings.HasPrefix(name, promptPrefix+`"\u0001`) == skills {
-			return true
+	return e.promptSize(skills) > 0
+}
+
+// promptSize returns the bytes of the approved prompts with their names, or of the skills.
+func (e *Endpoint) promptSize(skills bool) (size int) {
+	for name, text := range e.prompts {
+		if isSkill(name) == skills {
+			size += len(name) + len(text)
 		}
 	}
-	return false
+	return size
 }
+
+// isSkill reports whether a [PromptLine] is that of a skill.
+func isSkill(line string) bool { return strings.HasPrefix(line, promptPrefix+`"\u0001`) }
 
 // ReviewPrompt returns the Hold of a prompt, or approves it if it needs no approval. text is
 // one line of JSON. first says that no list of prompts was reviewed before.
@@ -415,11 +426,11 @@ func (e *Endpoint) ReviewPrompt(name, text string, p Policy, first bool) (hold *
 func (e *Endpoint) ApprovePrompt(name, text string) bool {
 	name = PromptLine(name)
 	delete(e.prompts, name)
-	size := len(name) + len(text)
-	for name, text := range e.prompts {
-		size += len(name) + len(text)
+	room, skill := maxPrompts, isSkill(name)
+	if skill {
+		room = maxSkills
 	}
-	if size > maxPrompts {
+	if len(name)+len(text)+e.promptSize(skill) > room {
 		return false
 	}
 	if e.prompts == nil {

@@ -42,8 +42,11 @@ const mostDescription = 1024
 /** The most skills that models go on with, and the most bytes of kept files. */
 const mostActing = 100, mostKept = 4 << 20
 
-/** The most entries of skills/get that are kept beside the lists, and how long one without a time to live loads, in ms. */
-const mostAsked = 100, leastMs = 1000
+/** The most entries of skills/get that are kept beside the lists. */
+const mostAsked = 100
+
+/** How long an entry of skills/get counts as current if the server does not say it, in ms. */
+const leastMs = 1000
 
 /** The most files that the text of a loaded skill names. */
 const mostNamed = 100
@@ -80,7 +83,7 @@ export class Skills {
   readonly #source: SkillSource
   /** The entries that models have loaded, by server and URI. */
   readonly #acting = new Map<string, Entry>()
-  /** Entries of skills/get, in place of listed ones whose pin was `over`. They load until a time of the clock, in ms. */
+  /** Entries of skills/get, in place of listed ones whose pin was `over`. They are current until a time, in ms. */
   readonly #asked = new Map<string, { known: Known; over: string | undefined; state: string; until: number }>()
   /** Files that were read, by server, its state, URI and digest. */
   readonly #kept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string | undefined }>()
@@ -180,7 +183,13 @@ export class Skills {
         : new RegistryError('unknown_skill', 'not all of these are held', { server, hint: unknownSkillError.hint })
     }
     const list = chosen.flatMap(({ uri, pin }) => [uri, pin!])
-    await requests.ask({ method: 'reviewSkills', name: server, skills: list, approve: true })
+    const reasons = await requests.ask<string[]>({ method: 'reviewSkills', name: server, skills: list, approve: true })
+    const left = reasons.filter(Boolean).length
+    if (left)
+      throw new RegistryError('too_large', `there is no room to keep the approvals of ${left} skills`, {
+        server,
+        hint: "Set the server's trust to 'trust', or ask its maker for fewer skills.",
+      })
   }
 
   async get(server: string, skill: string, options: Options & { held?: boolean } = {}): Promise<types.Skill> {
@@ -565,8 +574,9 @@ async function knownOf(server: string, definition: Record<string, unknown>): Pro
 }
 
 /**
- * What an approval is bound to: the URI and the digest of each file (SEP-2640, Content-bound approval), and the name and
- * the description, which models see before the frontmatter is compared. Undefined in a page that is not secure.
+ * What an approval is bound to: the URI and the digest of each file (SEP-2640, Content-bound approval). Models see the
+ * name and the description before the frontmatter is compared, so these count too. Undefined in a page that is not
+ * secure.
  */
 async function pinOf(
   skill: string,

@@ -501,7 +501,8 @@ export interface Registry extends AsyncDisposable {
   /**
    * Approves held skills in their current version, by URI; without URIs, all that are held. Rejects with
    * `unknown_skill` if one of them is not held. `pin:` and the pin of a held skill approve only that version, and
-   * reject with `held` if the skill has another one by now.
+   * reject with `held` if the skill has another one by now. Rejects with `too_large` if there is no room for all: the
+   * approvals of a server's skills have 256 KiB.
    */
   approveSkills(server: string, skills?: string[]): Promise<void>
   /**
@@ -739,7 +740,10 @@ export interface SkillInfo {
   frontmatter: Record<string, unknown>
   /** All files, SKILL.md included. `dynamic`: the server makes them when they are read, and nothing verifies them. */
   files: SkillEntry[] | 'dynamic'
-  /** Tells this version of the skill from others: a SHA-256 of its files' URIs and digests, its name and description. */
+  /**
+   * Tells this version of the skill from others: the SHA-256 of its files' URIs and digests, its name and its
+   * description, base64url.
+   */
   pin?: string
   /**
    * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files or
