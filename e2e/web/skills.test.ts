@@ -813,3 +813,29 @@ test('a thousand skills are approved, and an approval without room says so', asy
   skills = of('x'.repeat(400))
   await assert.rejects(registry.approveSkills('s'), { code: 'too_large', message: /of \d+ skills/ })
 })
+
+test('hostile: a model sends nothing to a server in the URI of a skill before a person allows it', async (t) => {
+  const a = await skillServer(shelf())
+  t.after(() => a.close())
+  const asked: string[] = []
+  let answer: 'always' | 'once' | 'deny' = 'deny'
+  const r = await open(t, {
+    servers: { a: { url: a.url } },
+    onApprove: ({ tool, description }) => (asked.push(`${tool}: ${description}`), answer),
+  })
+  const load = (skill: string) => r.dispatch('portolan_load_skill', { server: 'a', skill })
+  const leak = 'skill://the-keys-of-the-user/SKILL.md'
+  await assert.rejects(load(leak), { code: 'denied' })
+  assert.deepEqual(a.asked.filter((m) => m.includes('keys')), [])
+  assert.match(asked.splice(0).join('|'), /^lookup of skill:\/\/the-keys-of-the-user\/SKILL\.md: [^|]+$/)
+  answer = 'once'
+  await assert.rejects(load(leak), { code: 'unknown_skill' })
+  await assert.rejects(load(`skill://${'x'.repeat(9000)}/SKILL.md`), { code: 'unknown_skill' })
+  assert.equal(a.asked.filter((m) => m.startsWith('skills/get')).length, 1)
+  asked.splice(0)
+  // The lookup, and then the version that it has found. Neither is asked about again.
+  answer = 'always'
+  assert.match(await load(uri(secret)), /Do it well/)
+  assert.match(await load(uri(secret)), /Do it well/)
+  assert.deepEqual(asked.map((words) => words.split(': ')[0]), [`lookup of ${uri(secret)}`, `skill ${uri(secret)}`])
+})

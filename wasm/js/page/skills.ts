@@ -48,6 +48,9 @@ const mostAsked = 100
 /** How long an entry of skills/get counts as current if the server does not say it, in ms. */
 const leastMs = 1000
 
+/** The most characters of a URI that a server is asked for. */
+const mostUri = 8 << 10
+
 /** The most files that the text of a loaded skill names. */
 const mostNamed = 100
 
@@ -232,9 +235,9 @@ export class Skills {
     server: string,
     signal: AbortSignal | undefined,
     review: boolean,
-    admit: (entry: Entry) => Promise<void> = async () => {},
+    admit: (entry?: Entry) => Promise<void> = async () => {},
   ): Promise<types.Skill> {
-    const entry = await this.#entry(server, uri, signal, review)
+    const entry = await this.#entry(server, uri, signal, review, false, admit)
     try {
       await admit(entry)
       return await this.#read(entry, signal)
@@ -252,11 +255,13 @@ export class Skills {
     signal: AbortSignal | undefined,
     review: boolean,
     fresh = false,
+    admit = async () => {},
   ): Promise<Entry> {
     const found = (await this.#listed([server], signal).catch((e: RegistryError) => {
       if (e.code !== 'server_error') throw e
       return [] // skills/get may do what skills/list does not
     })).find(({ info }) => info.uri === uri)
+    if (!found) await admit() // the server may have given the URI, or a model has invented it
     const { until = Infinity } = this.#asked.get(keyOf({ server, uri })) ?? {}
     const isOld = fresh || performance.now() >= until
     const { info, frontmatter } = !found || isOld ? await this.#ask(server, uri, found, signal) : found
@@ -281,6 +286,7 @@ export class Skills {
 
   /** Asks the server for an entry, in place of what it has listed. */
   async #ask(server: string, uri: string, listed: Known | undefined, signal: AbortSignal | undefined): Promise<Known> {
+    if (uri.length > mostUri) throw new RegistryError('unknown_skill', 'the URI of the skill is too long', { server })
     const key = keyOf({ server, uri })
     const before = this.#asked.get(key)
     const answer = await this.#source.requests.ask<Called>({ method: 'askSkill', name: server, params: { uri } }, {
@@ -493,27 +499,38 @@ export class Skills {
     }
     this.#acting.delete(key)
     let entry: Entry
-    const loaded = await this.#load(uri, server, signal, false, (e) => this.#admit(entry = e, name, args, signal))
+    const loaded = await this.#load(uri, server, signal, false, async (e) => {
+      if (e) entry = e
+      await this.#admit({ server, uri, ...e }, name, args, signal)
+    })
     this.#acting.set(key, entry!)
     if (this.#acting.size > mostActing) this.#acting.delete(this.#acting.keys().next().value!)
     return finish(server, loaded)
   }
 
-  /** Asks whether the skill may be loaded. A remembered answer is for this version; for a dynamic one there is none. */
-  async #admit(entry: Entry, name: string, args: string, signal: AbortSignal | undefined): Promise<void> {
-    const { server, uri, info, pin } = entry
+  /**
+   * Asks whether a skill may be loaded, or without an entry whether its server may be asked for it. A remembered answer
+   * is for this version; for a dynamic one there is none.
+   */
+  async #admit(
+    { server, uri, info, pin, files }: Pick<Entry, 'server' | 'uri'> & Partial<Entry>,
+    name: string,
+    args: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const tool: types.ToolInfo = {
       name,
       server,
-      tool: `skill ${uri}`,
-      pin: entry.files ? pin : `${pin} ${Math.random()}`,
+      tool: `${info ? 'skill' : 'lookup of'} ${uri}`,
+      pin: info && !files ? `${pin} ${Math.random()}` : pin ?? 'lookup',
       definition: {
         name,
-        description: info.description,
+        description: info?.description ??
+          'Asks the server for a skill that it does not list. The server gets this URI.',
         inputSchema: {},
-        annotations: { title: info.name, readOnlyHint: true },
+        annotations: { title: info?.name ?? 'Look up a skill', readOnlyHint: true },
       },
-      ...(info.flags && { flags: info.flags }),
+      ...(info?.flags && { flags: info.flags }),
     }
     const denied = await this.#source.admit(tool, args, signal)
     if (signal?.aborted) throw aborted(signal)

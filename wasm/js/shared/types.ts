@@ -932,7 +932,8 @@ export interface ToolFilter {
   /**
    * Adds the tools `portolan_list_skills` and `portolan_load_skill`, with which a model lists and loads skills.
    * `dispatch()` and `call()` answer them. Loading a skill needs an approval as a call does, for the version of the
-   * skill that is loaded; its files need none of their own. Default: false.
+   * skill that is loaded; its files need none of their own. So does asking a server for a skill that it does not list,
+   * because the URI may tell it something. Default: false.
    */
   skills?: boolean
   /**
