@@ -839,3 +839,19 @@ test('hostile: a model sends nothing to a server in the URI of a skill before a 
   assert.match(await load(uri(secret)), /Do it well/)
   assert.deepEqual(asked.map((words) => words.split(': ')[0]), [`lookup of ${uri(secret)}`, `skill ${uri(secret)}`])
 })
+
+test('a user does not get what another one was served', async (t) => {
+  const a = await skillServer([{ ...skill(secret, 'Is in no list', { 'a.md': 'A' }), unlisted: true }])
+  t.after(() => a.close())
+  const as = (name: string) => ({ headers: { Authorization: `Bearer ${name}` } })
+  const r = await open(t, { servers: { a: { url: a.url, ...as('ada') } } })
+  const loaded = await r.getSkill('a', uri(secret))
+  const reads = () => a.asked.filter((m) => m.endsWith('/a.md')).length
+  await loaded.read('a.md')
+  await loaded.read('a.md')
+  assert.deepEqual([(await r.skills()).length, reads()], [1, 1])
+  await r.updateServer('a', as('bob'))
+  assert.deepEqual(await r.skills(), [])
+  await loaded.read('a.md') // as the server gives it to this user
+  assert.equal(reads(), 2)
+})

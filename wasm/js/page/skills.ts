@@ -88,7 +88,7 @@ export class Skills {
   readonly #acting = new Map<string, Entry>()
   /** Entries of skills/get, in place of listed ones whose pin was `over`. They are current until a time, in ms. */
   readonly #asked = new Map<string, { known: Known; over: string | undefined; state: string; until: number }>()
-  /** Files that were read, by server, its state, URI and digest. */
+  /** Files that were read, by server, its connection, URI and digest. */
   readonly #kept = new Map<string, { bytes: Uint8Array<ArrayBuffer>; mimeType: string | undefined }>()
   #keptBytes = 0
   #last = 0
@@ -97,10 +97,15 @@ export class Skills {
     this.#source = source
   }
 
-  /** What all that came from a server depends on: its address, and its user. "" while it is off or gone. */
+  /** What a loaded skill depends on: the server's address, and whether a user is signed in. "" while it is off. */
   #stateOf(server: string): string {
     const { status = 'disabled', config, signIn } = this.#source.snapshot().servers[server] ?? {}
     return status === 'disabled' ? '' : `${config!.url} ${signIn === 'signed-in'}`
+  }
+
+  /** What answers that are kept depend on beside: the connection. Another one may be that of another user. */
+  #connectionOf(server: string): string {
+    return `${this.#stateOf(server)} ${this.#source.snapshot().servers[server]?.lastConnected}`
   }
 
   #checkState({ server, name, state }: Entry): void {
@@ -147,7 +152,7 @@ export class Skills {
     for (const [key, { known, over, state }] of this.#asked) {
       const { server } = known.info
       if (servers && !servers.includes(server)) continue
-      if (state === this.#stateOf(server) && listed.get(key)?.info.pin === over) listed.set(key, known)
+      if (state === this.#connectionOf(server) && listed.get(key)?.info.pin === over) listed.set(key, known)
       else this.#asked.delete(key)
     }
     return this.#reviewed([...listed.values()], signal)
@@ -301,7 +306,7 @@ export class Skills {
     if (!known) throw invalid(server, 'the answer to skills/get is not the entry of that skill')
     const over = before ? before.over : listed?.info.pin
     const until = performance.now() + (typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : leastMs)
-    this.#asked.set(key, { known, over, state: this.#stateOf(server), until })
+    this.#asked.set(key, { known, over, state: this.#connectionOf(server), until })
     if (this.#asked.size > mostAsked) this.#asked.delete(this.#asked.keys().next().value!)
     return (await this.#reviewed([known], signal))[0]!
   }
@@ -381,10 +386,10 @@ export class Skills {
 
   /** The bytes of a file, which have the size and the digest of the entry. */
   async #bytes(entry: Entry, uri: string, signal: AbortSignal | undefined) {
-    const { server, state } = entry
+    const { server } = entry
     this.#checkState(entry)
     const listed = entry.files?.get(uri)
-    const key = JSON.stringify([server, state, uri, listed?.digest])
+    const key = JSON.stringify([server, this.#connectionOf(server), uri, listed?.digest])
     const known = this.#kept.get(key)
     if (known) return known
     const answer = await this.#source.requests.ask<Called>({ method: 'readResource', name: server, uri }, { signal })
