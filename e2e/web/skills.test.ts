@@ -855,3 +855,13 @@ test('a user does not get what another one was served', async (t) => {
   await loaded.read('a.md') // as the server gives it to this user
   assert.equal(reads(), 2)
 })
+
+test('hostile: the URIs of held skills are in no message to a model', async (t) => {
+  const skills = ['obey-me', 'and-me'].map((folder) => entry({ uri: uri(`skill://${folder}/a`), resources: 'dynamic' }))
+  const { registry } = await hostile(t, skills, () => undefined)
+  const load = () => registry.dispatch('portolan_load_skill', { server: 's', skill: 'a' })
+  await registry.updateServer('s', { trust: 'ask-always' })
+  await assert.rejects(load(), { code: 'unknown_skill', message: /several skills "a": all are held$/ })
+  await registry.approveSkills('s')
+  await assert.rejects(load(), { code: 'unknown_skill', message: /obey-me.*and-me/ })
+})

@@ -219,13 +219,14 @@ export class Skills {
   /** The URI of a skill that is named by it, or by its name. A name that several skills have decides nothing. */
   async #uriOf(server: string, skill: string, signal: AbortSignal | undefined): Promise<string> {
     if (skill.includes(':')) return skill
-    const found = (await this.#listed([server], signal)).flatMap(({ info }) => info.name === skill ? [info.uri] : [])
-    if (found.length === 1) return found[0]!
+    const found = (await this.#listed([server], signal)).flatMap(({ info }) => info.name === skill ? [info] : [])
+    if (found.length === 1) return found[0]!.uri
+    const uris = found.flatMap((s) => s.held ? [] : [s.uri]).slice(0, 10).join(', ').slice(0, 2000)
     const shown = JSON.stringify(skill.slice(0, 100))
     throw new RegistryError(
       'unknown_skill',
       found.length
-        ? `${server} has several skills ${shown}: ${found.slice(0, 10).join(', ')}`
+        ? `${server} has several skills ${shown}: ${uris || 'all are held'}`
         : `${server} lists no skill ${shown}`,
       { server, hint: found.length ? 'Name it by its URI.' : unknownSkillError.hint },
     )
