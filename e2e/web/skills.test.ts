@@ -125,7 +125,10 @@ function check(used: Awaited<ReturnType<typeof useAll>>, a: SkillServer): void {
     used.one.text,
     /<server-skill server="a" uri="skill:[^"]+" file="SKILL.md">\n---\n[^]*Do it well\.\n\n<\/server-skill>/,
   )
-  assert.match(used.one.text, /Its other files:\n- references\/GUIDE\.md \(8 B\)\n/)
+  assert.match(
+    used.one.text,
+    /Its other files:\n<server-skill-files server="a" uri="skill:[^"]+">\n- references\/GUIDE\.md \(8 B\)\n/,
+  )
   assert.deepEqual(used.one.provenance, {
     server: 'a',
     uri: uri(refunds),
@@ -603,7 +606,7 @@ test('512 files and 16 MiB are taken', async (t) => {
   const { registry } = await hostile(t, [entry({ resources })], (uri) => ({ uri, text }))
   const loaded = await registry.getSkill('s', 'a')
   assert.equal(loaded.files.length, 512)
-  assert.match(loaded.text, /- f99 \(1 B\)\n… and 411 more/)
+  assert.match(loaded.text, /- f99 \(1 B\)\n<\/server-skill-files>\n… and 411 more/)
   await assert.rejects(loaded.read('f0'), { code: 'invalid_skill' })
 })
 

@@ -710,13 +710,15 @@ const inFence = (kind: string, names: Record<string, string>, text: string) => {
 
 const attribute = (text: string) => text.replace(/["<>&]/g, '_')
 
-/** The other files of a skill, for models. */
-function filesOf({ uri, files }: Entry): string {
+/** The other files of a skill, for models. Their names are the server's words too. */
+function filesOf({ server, uri, files }: Entry): string {
   if (!files) return '\nIts other files are not known; list a directory.'
   const others = [...files.values()].filter((f) => f.uri !== uri)
   if (!others.length) return ''
   const more = others.length > mostNamed ? `\n… and ${others.length - mostNamed} more; list a directory` : ''
-  return attribute(`\nIts other files:\n${others.slice(0, mostNamed).map(lineOf).join('\n')}${more}`)
+  return `\nIts other files:\n${
+    inFence('skill-files', { server, uri }, others.slice(0, mostNamed).map(lineOf).join('\n'))
+  }${more}`
 }
 
 const lineOf = ({ path, size, directory }: types.SkillEntry) =>
