@@ -187,3 +187,21 @@ test('skills of one name have their URIs in the list', async () => {
   await p.panel.getByRole('button', { name: 'git Same words', exact: true }).waitFor()
   await done(p)
 })
+
+test('a skill that was approved elsewhere meanwhile is not asked about again', async () => {
+  const p = await open([skill('skill://git', 'Branches and commits')])
+  await p.panel.getByRole('button', { name: /git/ }).waitFor()
+  served.skills = [skill('skill://git', 'Other words')]
+  await held(p, undefined)
+  await p.panel.getByRole('tab', { name: 'Servers' }).click()
+  await p.panel.getByRole('tab', { name: 'Skills' }).click()
+  await p.panel.getByRole('button', { name: /git/ }).click()
+  const dialog = p.panel.getByRole('dialog')
+  await dialog.getByText('Do it well.').waitFor()
+  await p.page.evaluate(() => window.registry.approveSkills('docs'))
+  await dialog.getByRole('button', { name: 'Approve' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await p.panel.getByText('Changed').waitFor({ state: 'detached' })
+  assert.equal(await p.panel.getByRole('alert').count(), 0)
+  await done(p)
+})

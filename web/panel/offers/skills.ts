@@ -168,7 +168,7 @@ class SkillDialog extends PanelDialog {
         this.showNow(now)
         return false
       }
-      await registry.approveSkills(server, [`pin:${pin}`])
+      if (now) await registry.approveSkills(server, [`pin:${pin}`]) // else another panel has, or the server lacks it
       this.approved()
       return true
     })
