@@ -868,3 +868,14 @@ test('hostile: the URIs of held skills are in no message to a model', async (t) 
   await registry.approveSkills('s')
   await assert.rejects(load(), { code: 'unknown_skill', message: /obey-me.*and-me/ })
 })
+
+test('in a page without digests no skill is loaded, and models see none', async (t) => {
+  const [a] = await servers(t)
+  const { subtle } = crypto
+  Object.defineProperty(crypto, 'subtle', { value: undefined, configurable: true })
+  t.after(() => Object.defineProperty(crypto, 'subtle', { value: subtle, configurable: true }))
+  const r = await open(t, { servers: { a: { url: a.url, trust: 'ask-always' } } })
+  await assert.rejects(r.getSkill('a', uri(git)), { code: 'unsupported' })
+  assert.match((await r.skills())[0]!.refused!, /digests/)
+  assert.equal(await r.dispatch('portolan_list_skills', {}), 'There are no skills.') // which nobody has approved
+})

@@ -272,9 +272,8 @@ export class Skills {
     const isOld = fresh || performance.now() >= until
     const { info, frontmatter } = !found || isOld ? await this.#ask(server, uri, found, signal) : found
     const { name, files, pin, refused, held } = info
+    if (refused === noDigests) throw new RegistryError('unsupported', refused, { hint: 'Serve it over https.' })
     if (refused !== undefined) throw invalid(server, refused)
-    if (!pin)
-      throw new RegistryError('unsupported', 'this page cannot compute digests', { hint: 'Serve it over https.' })
     if (held && !review) throw new RegistryError('held', `the skill ${name} is ${held}`, { server, hint: heldHint })
     return {
       server,
@@ -282,7 +281,7 @@ export class Skills {
       root: rootOf(uri),
       name,
       frontmatter,
-      pin,
+      pin: pin!,
       info,
       files: files === 'dynamic' ? undefined : new Map(files.map((f) => [f.uri, f])),
       state: this.#stateOf(server),
@@ -570,6 +569,8 @@ const invalid = (server: string, message: string) =>
 /** Whether the server's present entry may be another one. */
 const isStale = (e: unknown) => ['invalid_skill', 'unknown_resource'].includes((e as RegistryError).code)
 
+const noDigests = 'this page cannot compute digests'
+
 const rootOf = (uri: string) => uri.slice(0, uri.lastIndexOf('/'))
 
 const pathIn = ({ root }: Pick<Entry, 'root'>, uri: string) => uri.slice(root.length + 1)
@@ -593,7 +594,8 @@ async function knownOf(server: string, definition: Record<string, unknown>): Pro
   const info = { server, uri, name, description, frontmatter, ...(flags.length && { flags }) }
   if (refused !== undefined) return { frontmatter: raw, info: { ...info, files: [], refused } }
   const pin = await pinOf(uri, files as types.SkillInfo['files'], raw)
-  return { frontmatter: raw, info: { ...info, files: files as types.SkillInfo['files'], ...(pin && { pin }) } }
+  const state = pin ? { pin } : { refused: noDigests } // without a pin nobody can approve it
+  return { frontmatter: raw, info: { ...info, files: files as types.SkillInfo['files'], ...state } }
 }
 
 /**

@@ -750,7 +750,10 @@ export interface SkillInfo {
    * its description differ from the approved ones. `new`: its URI is new.
    */
   held?: 'changed' | 'new'
-  /** Why the skill cannot be loaded: its entry is not as the specification wants it, or it is too large. */
+  /**
+   * Why the skill cannot be loaded: its entry is not as the specification wants it, it is too large, or the page has no
+   * Web Crypto.
+   */
   refused?: string
   /** For hidden text, which is removed. */
   flags?: Flag[]
