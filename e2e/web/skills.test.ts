@@ -378,7 +378,9 @@ test('a server without the extension has no skills, and is not asked', async (t)
   await assert.rejects(r.getSkill('s', 'skill://a/SKILL.md'), { code: 'unsupported' })
   assert.equal(server.seen['skills/list'], undefined)
   assert.equal(server.seen['skills/get'], undefined)
-  await assert.rejects(r.skills({ held: true, other: 1 } as never), { code: 'invalid_option' })
+  // A text for models has no held skills.
+  for (const wrong of [{ held: true, other: 1 }, { format: 'json' }, { format: 'text', held: true }])
+    await assert.rejects(r.skills(wrong as never), { code: 'invalid_option' })
   await assert.rejects(r.getSkill('s', 7 as never), { code: 'invalid_option' })
 })
 

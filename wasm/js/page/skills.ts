@@ -122,6 +122,8 @@ export class Skills {
     checkFields('skills', options, 'servers signal held format')
     const { servers, signal, held, format } = options
     checkNames('servers', servers)
+    if (format !== undefined && (format !== 'text' || held))
+      throw new RegistryError('invalid_option', "format is 'text', and not for skills that are held")
     const infos = await this.#infos(!!held, servers, signal)
     return format === 'text' ? indexOf(infos) : infos
   }
