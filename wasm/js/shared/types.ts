@@ -795,7 +795,8 @@ export interface Skill extends SkillInfo, SkillFile {
   read(path: string, options?: { signal?: AbortSignal }): Promise<SkillFile>
   /**
    * The direct children of a directory of the skill; default: its root. The entry that was loaded says them. Only for a
-   * dynamic skill the server is asked; rejects with `unsupported` if it lists no directories.
+   * dynamic skill the server is asked; rejects with `unsupported` if it lists no directories. Rejects with
+   * `invalid_skill` if the skill has no such directory.
    */
   list(path?: string, options?: { signal?: AbortSignal }): Promise<SkillEntry[]>
 }
