@@ -83,7 +83,8 @@ type Endpoint struct {
 	instructions string // those of the server that are approved
 	instructed   bool   // they were reviewed
 
-	prompts map[string]string // approved texts of prompts, by [PromptLine]
+	prompts     map[string]string // approved texts of prompts, by [PromptLine]
+	promptSizes [2]int            // their bytes with their names: of prompts, of skills
 }
 
 type answer struct{ digest, approval string }
@@ -391,21 +392,11 @@ func SkillName(uri string) string { return "\x01" + uri }
 
 // HasPrompts reports whether a list of prompts has been reviewed, or one of skills.
 func (e *Endpoint) HasPrompts(skills bool) bool {
-	return e.promptSize(skills) > 0
-}
-
-// promptSize returns the bytes of the approved prompts with their names, or of the skills.
-func (e *Endpoint) promptSize(skills bool) (size int) {
-	for name, text := range e.prompts {
-		if isSkill(name) == skills {
-			size += len(name) + len(text)
-		}
+	if skills {
+		return e.promptSizes[1] > 0
 	}
-	return size
+	return e.promptSizes[0] > 0
 }
-
-// isSkill reports whether a [PromptLine] is that of a skill.
-func isSkill(line string) bool { return strings.HasPrefix(line, promptPrefix+`"\u0001`) }
 
 // ReviewPrompt returns the Hold of a prompt, or approves it if it needs no approval. text is
 // one line of JSON. first says that no list of prompts was reviewed before.
@@ -424,19 +415,27 @@ func (e *Endpoint) ReviewPrompt(name, text string, p Policy, first bool) (hold *
 
 // ApprovePrompt approves a prompt as it is. It reports whether there is room to keep the approval.
 func (e *Endpoint) ApprovePrompt(name, text string) bool {
-	name = PromptLine(name)
-	delete(e.prompts, name)
-	room, skill := maxPrompts, isSkill(name)
-	if skill {
-		room = maxSkills
+	return e.keepPrompt(PromptLine(name), text)
+}
+
+// keepPrompt is ApprovePrompt by [PromptLine].
+func (e *Endpoint) keepPrompt(line, text string) bool {
+	size, room := &e.promptSizes[0], maxPrompts
+	if strings.HasPrefix(line, promptPrefix+`"\u0001`) {
+		size, room = &e.promptSizes[1], maxSkills
 	}
-	if len(name)+len(text)+e.promptSize(skill) > room {
+	if old, ok := e.prompts[line]; ok {
+		*size -= len(line) + len(old)
+		delete(e.prompts, line)
+	}
+	if *size+len(line)+len(text) > room {
 		return false
 	}
+	*size += len(line) + len(text)
 	if e.prompts == nil {
 		e.prompts = make(map[string]string)
 	}
-	e.prompts[name] = text
+	e.prompts[line] = text
 	return true
 }
 
@@ -453,10 +452,7 @@ func Parse(text string) *Endpoint {
 		switch {
 		case isPrompt:
 			if rawjson.Kind([]byte(rest)) == 'o' && rawjson.Valid([]byte(rest), 0) == nil {
-				if e.prompts == nil {
-					e.prompts = make(map[string]string)
-				}
-				e.prompts[name] = rest
+				e.keepPrompt(name, rest)
 			}
 		case name == seenName:
 			e.parseSeen(rest)
