@@ -34,7 +34,7 @@ func (r *Registry) AskSkill(ctx context.Context, server string, params []byte, d
 
 // ReviewSkills returns for each skill why it waits for an approval, under the same trust as prompts: "changed", "new", or
 // "" if it does not. skills are a URI and a digest in turn. The digest is over what an approval is bound to: the URIs and
-// the digests of all files. With approve a person has approved these versions.
+// the digests of all files. With approve a person has approved these versions; "new" is then one without room to keep it.
 func (r *Registry) ReviewSkills(name string, approve bool, skills ...string) (reasons []string, err error) {
 	err = r.changeServer(name, "review", func(s *server) error {
 		a, fresh := r.approvedFor(s), FreshPins{ByUser: approve}
@@ -43,7 +43,9 @@ func (r *Registry) ReviewSkills(name string, approve bool, skills ...string) (re
 			uri, reason, isFresh := approvals.SkillName(skills[0]), "", false
 			text := string(append(rawjson.AppendString([]byte(`{"sha256":`), skills[1]), '}'))
 			if approve {
-				isFresh = a.ApprovePrompt(uri, text)
+				if isFresh = a.ApprovePrompt(uri, text); !isFresh {
+					reason = approvals.New
+				}
 			} else if s.cfg.Trust != TrustAll {
 				var hold *approvals.Hold
 				if hold, isFresh = a.ReviewPrompt(uri, text, r.policy(s), first); hold != nil {

@@ -53,6 +53,8 @@ export interface SkillServer extends Listening {
   skills: Served[]
   /** The methods that were asked for, with the URI if there is one. */
   asked: string[]
+  /** If set, resources are read once it has settled. */
+  before?: Promise<void> | undefined
 }
 
 const unknown = (uri: string) => new McpError(ErrorCode.InvalidParams, `nothing is served at ${uri}`)
@@ -65,7 +67,7 @@ const params = z.looseObject({ uri: z.string().optional(), cursor: z.string().op
  */
 export async function skillServer(skills: Served[], { directoryRead = true, ttlMs = 0 } = {}): Promise<SkillServer> {
   const asked: string[] = []
-  const served = { skills, asked }
+  const served: Omit<SkillServer, keyof Listening> = { skills, asked }
 
   /** A page of a list. The cursor is the place of its first entry. */
   const page = <T>(all: T[], cursor: string | undefined, size: number): [T[], object] => {
@@ -92,9 +94,11 @@ export async function skillServer(skills: Served[], { directoryRead = true, ttlM
       if (!found) throw unknown(String(params?.uri))
       return { resultType: 'complete', skill: entryOf(found), ttlMs, cacheScope: 'public' }
     })
-    server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) => {
+    server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
       asked.push(`read ${uri}`)
-      for (const { root, files } of served.skills) {
+      const { skills } = served
+      await served.before
+      for (const { root, files } of skills) {
         const content = uri.startsWith(`${root}/`) ? files[uri.slice(root.length + 1)] : undefined
         if (content === undefined) continue
         return {

@@ -83,7 +83,8 @@ type Endpoint struct {
 	instructions string // those of the server that are approved
 	instructed   bool   // they were reviewed
 
-	prompts map[string]string // approved texts of prompts, by [PromptLine]
+	prompts     map[string]string // approved texts of prompts, by [PromptLine]
+	promptSizes [2]int            // their bytes with their names: of prompts, of skills
 }
 
 type answer struct{ digest, approval string }
@@ -376,8 +377,11 @@ func (e *Endpoint) ApproveInstructions(text string) { e.instructions, e.instruct
 const promptPrefix = "\x02"
 
 // maxPrompts bounds the texts of an endpoint's approved prompts with their names, in bytes.
-// New prompts beyond it are offered without being kept.
-const maxPrompts = 64 << 10
+// New prompts beyond it are offered without being kept. maxSkills is for those of skills.
+const (
+	maxPrompts = 64 << 10
+	maxSkills  = 256 << 10
+)
 
 // PromptLine returns what stands in place of a tool's name before the approved text of a prompt.
 func PromptLine(name string) string { return promptPrefix + string(rawjson.AppendString(nil, name)) }
@@ -388,12 +392,10 @@ func SkillName(uri string) string { return "\x01" + uri }
 
 // HasPrompts reports whether a list of prompts has been reviewed, or one of skills.
 func (e *Endpoint) HasPrompts(skills bool) bool {
-	for name := range e.prompts {
-		if strings.HasPrefix(name, promptPrefix+`"\u0001`) == skills {
-			return true
-		}
+	if skills {
+		return e.promptSizes[1] > 0
 	}
-	return false
+	return e.promptSizes[0] > 0
 }
 
 // ReviewPrompt returns the Hold of a prompt, or approves it if it needs no approval. text is
@@ -413,19 +415,27 @@ func (e *Endpoint) ReviewPrompt(name, text string, p Policy, first bool) (hold *
 
 // ApprovePrompt approves a prompt as it is. It reports whether there is room to keep the approval.
 func (e *Endpoint) ApprovePrompt(name, text string) bool {
-	name = PromptLine(name)
-	delete(e.prompts, name)
-	size := len(name) + len(text)
-	for name, text := range e.prompts {
-		size += len(name) + len(text)
+	return e.keepPrompt(PromptLine(name), text)
+}
+
+// keepPrompt is ApprovePrompt by [PromptLine].
+func (e *Endpoint) keepPrompt(line, text string) bool {
+	size, room := &e.promptSizes[0], maxPrompts
+	if strings.HasPrefix(line, promptPrefix+`"\u0001`) {
+		size, room = &e.promptSizes[1], maxSkills
 	}
-	if size > maxPrompts {
+	if old, ok := e.prompts[line]; ok {
+		*size -= len(line) + len(old)
+		delete(e.prompts, line)
+	}
+	if *size+len(line)+len(text) > room {
 		return false
 	}
+	*size += len(line) + len(text)
 	if e.prompts == nil {
 		e.prompts = make(map[string]string)
 	}
-	e.prompts[name] = text
+	e.prompts[line] = text
 	return true
 }
 
@@ -442,10 +452,7 @@ func Parse(text string) *Endpoint {
 		switch {
 		case isPrompt:
 			if rawjson.Kind([]byte(rest)) == 'o' && rawjson.Valid([]byte(rest), 0) == nil {
-				if e.prompts == nil {
-					e.prompts = make(map[string]string)
-				}
-				e.prompts[name] = rest
+				e.keepPrompt(name, rest)
 			}
 		case name == seenName:
 			e.parseSeen(rest)

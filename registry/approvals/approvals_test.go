@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,22 @@ func TestPromptsAreApproved(t *testing.T) {
 	}
 	if e = Parse("\x02\"a\"\t{\n\x02\"b\"\t[]\n"); e.HasPrompts(false) {
 		t.Errorf("damaged: %q", e.Text())
+	}
+}
+
+// Skills and prompts take no room from each other, and a server may have a thousand of them.
+func TestSkillsHaveRoomOfTheirOwn(t *testing.T) {
+	e := Parse("")
+	for i := range 1000 {
+		if !e.ApprovePrompt(SkillName(fmt.Sprintf("skill://a-team/of-some-name/skill-%d/SKILL.md", i)), `{"sha256":"`+strings.Repeat("a", 43)+`"}`) {
+			t.Fatalf("no room for skill %d", i)
+		}
+	}
+	if !e.ApprovePrompt("p", `{"title":"`+strings.Repeat("a", maxPrompts-100)+`"}`) {
+		t.Error("no room for a prompt")
+	}
+	if e.ApprovePrompt(SkillName(strings.Repeat("a", maxSkills)), "{}") || e.ApprovePrompt("q", `"`+strings.Repeat("a", 200)+`"`) {
+		t.Error("the room has no end")
 	}
 }
 

@@ -63,8 +63,8 @@ export class Offers {
     return (await this.#part()).list(options)
   }
 
-  async skill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<types.Skill> {
-    return (await this.#part()).get(server, skill, options)
+  async skill(...skill: Parameters<Skills['get']>): Promise<types.Skill> {
+    return (await this.#part()).get(...skill)
   }
 
   async approveSkills(server: string, skills?: string[]): Promise<void> {

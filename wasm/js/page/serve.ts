@@ -168,7 +168,7 @@ async function perform(
         ...(m.servers && { servers: m.servers }),
       })
     case 'getSkill': {
-      const skill = await registry.getSkill(m.name, m.uri, { signal })
+      const skill = await registry.getSkill(m.name, m.uri, { signal, held: m.review })
       loaded.set(m.held, skill)
       if (loaded.size > mostLoaded) loaded.delete(loaded.keys().next().value!)
       const { read: _, list: __, ...rest } = skill

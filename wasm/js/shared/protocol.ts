@@ -64,7 +64,7 @@ export type Request =
     /** These go to the realm that owns a served registry. It keeps the skill under the number `held`. */
     | { method: 'heldSkills'; servers?: string[] }
     | { method: 'approveSkills'; name: string; skills?: string[] }
-    | { method: 'getSkill'; name: string; uri: string; held: number }
+    | { method: 'getSkill'; name: string; uri: string; held: number; review: boolean }
     | { method: 'useSkill'; held: number; path: string; list: boolean }
     | { method: 'approveInstructions'; name: string; instructions?: string[] }
     | { method: 'readResource'; name: string; uri: string }

@@ -495,13 +495,15 @@ export interface Registry extends AsyncDisposable {
    * Loads a skill of a server, by the URI of its SKILL.md, or by its name if the server lists one skill of that name.
    * Size, digest and frontmatter of SKILL.md are compared with the skill's entry. Nothing of a skill is ever executed.
    * Rejects with `unknown_skill`, with `held` if the skill waits for its approval, and with `invalid_skill` if entry or
-   * content are not as they must be, also after the entry was asked for again.
+   * content are not as they must be, also after the entry was asked for again. With `held: true` it loads a skill that
+   * waits too, for a person who reads it before the approval: give a model nothing of it. Its `pin` is the version.
    */
-  getSkill(server: string, skill: string, options?: { signal?: AbortSignal }): Promise<Skill>
+  getSkill(server: string, skill: string, options?: { signal?: AbortSignal; held?: boolean }): Promise<Skill>
   /**
    * Approves held skills in their current version, by URI; without URIs, all that are held. Rejects with
    * `unknown_skill` if one of them is not held. `pin:` and the pin of a held skill approve only that version, and
-   * reject with `held` if the skill has another one by now.
+   * reject with `held` if the skill has another one by now. Rejects with `too_large` if there is no room for all: the
+   * approvals of a server's skills have 256 KiB.
    */
   approveSkills(server: string, skills?: string[]): Promise<void>
   /**
@@ -739,14 +741,20 @@ export interface SkillInfo {
   frontmatter: Record<string, unknown>
   /** All files, SKILL.md included. `dynamic`: the server makes them when they are read, and nothing verifies them. */
   files: SkillEntry[] | 'dynamic'
-  /** Tells this version of the skill from others: the SHA-256 of its files' URIs and digests, base64url. */
+  /**
+   * Tells this version of the skill from others: the SHA-256 of its files' URIs and digests, its name and its
+   * description, base64url.
+   */
   pin?: string
   /**
-   * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files differ
-   * from the approved ones. `new`: its URI is new.
+   * The skill waits for {@link Registry.approveSkills}, under the same `trust` as tools. `changed`: its files or
+   * its description differ from the approved ones. `new`: its URI is new.
    */
   held?: 'changed' | 'new'
-  /** Why the skill cannot be loaded: its entry is not as the specification wants it, or it is too large. */
+  /**
+   * Why the skill cannot be loaded: its entry is not as the specification wants it, it is too large, or the page has no
+   * Web Crypto.
+   */
   refused?: string
   /** For hidden text, which is removed. */
   flags?: Flag[]
@@ -788,7 +796,8 @@ export interface Skill extends SkillInfo, SkillFile {
   read(path: string, options?: { signal?: AbortSignal }): Promise<SkillFile>
   /**
    * The direct children of a directory of the skill; default: its root. The entry that was loaded says them. Only for a
-   * dynamic skill the server is asked; rejects with `unsupported` if it lists no directories.
+   * dynamic skill the server is asked; rejects with `unsupported` if it lists no directories. Rejects with
+   * `invalid_skill` if the skill has no such directory.
    */
   list(path?: string, options?: { signal?: AbortSignal }): Promise<SkillEntry[]>
 }
@@ -928,7 +937,8 @@ export interface ToolFilter {
   /**
    * Adds the tools `portolan_list_skills` and `portolan_load_skill`, with which a model lists and loads skills.
    * `dispatch()` and `call()` answer them. Loading a skill needs an approval as a call does, for the version of the
-   * skill that is loaded; its files need none of their own. Default: false.
+   * skill that is loaded; its files need none of their own. So does asking a server for a skill that it does not list,
+   * because the URI may tell it something. Default: false.
    */
   skills?: boolean
   /**

@@ -24,9 +24,12 @@ class SkillsView extends OfferList<SkillInfo> {
   }
 
   protected row(skill: SkillInfo): TemplateResult {
+    const isAlike = ({ server, name, uri }: SkillInfo) =>
+      server === skill.server && name === skill.name && uri !== skill.uri
     return html`<button type="button" class="quiet about" @click=${() =>
       this.panel.show({ kind: 'skill', skill, approved: () => this.reload() })}>
         <span><bdi>${line(skill.name, 128)}</bdi></span>
+        ${this.offers?.some(isAlike) ? html`<span class="mono clip" dir="ltr">${line(skill.uri, 500)}</span>` : nothing}
         <span class="dim clip" dir="auto">${clean(skill.description, 160)}</span>
       </button>
       ${skill.held ? html`<span class="badge warn">${this.t(`prompt_${skill.held}`)}</span>` : nothing}${
@@ -47,10 +50,10 @@ class SkillDialog extends PanelDialog {
   static override properties = reactive('skill', 'loaded', 'shown', 'reading', 'fault')
   declare skill: SkillInfo
   declare approved: NonNullable<Extract<Dialog, { kind: 'skill' }>['approved']>
-  /** Absent while the skill is held: then the server is asked for the resource. */
   declare private loaded: Skill | undefined
   declare private shown: Shown | undefined
-  declare private reading: boolean
+  /** The reading that is under way. */
+  declare private reading: object | undefined
   declare private fault: RegistryError | undefined
   protected override wide = true
 
@@ -126,42 +129,46 @@ class SkillDialog extends PanelDialog {
       }</ul>`
   }
 
-  /** Reads one file at a time. */
+  /** Reads a file. What was read before it and comes later is not shown. */
   private async read(path: string): Promise<void> {
-    if (this.reading) return
-    this.reading = true
+    const reading = this.reading = {}
     this.shown = this.fault = undefined
+    let shown: Shown | undefined, fault: RegistryError | undefined
     try {
-      this.shown = await this.fileAt(path)
+      shown = await this.fileAt(path)
     } catch (e) {
-      this.fault = e as RegistryError
+      fault = e as RegistryError
     }
-    this.reading = false
+    if (this.reading !== reading) return
+    this.reading = undefined
+    this.fault = fault
+    if (shown && this.loaded?.pin !== this.skill.pin) this.showNow(this.loaded!)
+    else this.shown = shown
   }
 
+  /** A file as its entry says. A person reads it before the approval too. */
   private async fileAt(path: string): Promise<Shown> {
-    const { skill: { server, uri, held, files }, panel: { registry }, ends: { signal } } = this
-    if (!held) {
-      this.loaded ??= await registry.getSkill(server, uri, { signal })
-      return path === 'SKILL.md' ? this.loaded : this.loaded.read(path, { signal })
-    }
-    const at = files === 'dynamic' ? uri : files.find((f) => f.path === path)!.uri
-    const { contents, flags } = await registry.readResource(server, at, { signal })
-    const { text: content, ...rest } = contents[0] ?? { uri: at, text: '' }
-    return { ...rest, path, ...(content !== undefined && { content }), ...(flags && { flags }) }
+    const { skill, panel: { registry }, ends: { signal } } = this
+    const loaded = this.loaded ?? await registry.getSkill(skill.server, skill.uri, { signal, held: true })
+    if (this.skill === skill) this.loaded = loaded
+    return path === 'SKILL.md' ? loaded : loaded.read(path, { signal })
+  }
+
+  /** The server has changed the skill: a person approves what is shown. */
+  private showNow(skill: SkillInfo): void {
+    this.panel.show({ kind: 'skill', skill, approved: this.approved })
   }
 
   private readonly approve = async (): Promise<void> => {
     const { server, uri, pin } = this.skill
     const { registry } = this.panel
     const isOver = await this.panel.run(async () => {
-      // Its server may have changed it since: the person approves what is shown.
       const now = (await registry.skills({ held: true, servers: [server] })).find((s) => s.uri === uri)
       if (now && now.pin !== pin) {
-        this.panel.show({ kind: 'skill', skill: now, approved: this.approved })
+        this.showNow(now)
         return false
       }
-      await registry.approveSkills(server, [`pin:${pin}`])
+      if (now) await registry.approveSkills(server, [`pin:${pin}`]) // else another panel has, or the server lacks it
       this.approved()
       return true
     })
