@@ -4,6 +4,7 @@ import { createRegistry } from '../../dist/npm/index.js'
 import { record } from '../../dist/npm/cassette.js'
 import type { Activity, ApprovalRequest, Registry } from '../../wasm/js/shared/types.ts'
 import { sdkServer } from './sdkserver.ts'
+import { skill, skillServer } from './skillserver.ts'
 
 // Secrets in arguments and results, over real MCP servers of two origins.
 
@@ -80,6 +81,35 @@ test('P57: flag asks the user in any case, and marks results', async () => {
     { rule: 'secret', where: '/structuredContent/a/b', excerpt: 'a secret of mine' },
   ])
   await r.close()
+})
+
+test('P57: a model sends no secret in the URI of a resource or the path of a skill', async (t) => {
+  const shelf = await skillServer([{ ...skill('skill://a/daily', 'Now'), resources: 'dynamic' }])
+  t.after(() => shelf.close())
+  const asked: string[] = []
+  const calls = [
+    ['portolan_read_resource', { server: 'demo', uri: `demo://tide/${secret}` }],
+    ['portolan_load_skill', { server: 'shelf', skill: `skill://b/${secret}/SKILL.md` }],
+    ['portolan_load_skill', { server: 'shelf', skill: 'daily', file: `parts/${secret}.md` }],
+    ['portolan_load_skill', { server: 'shelf', skill: 'daily', file: `${secret}/` }],
+  ] as const
+  for (const secrets of ['block', 'flag'] as const) {
+    const r = await open({
+      secrets,
+      onApprove: (
+        a,
+      ) => (asked.push(`${a.server} ${a.flags.map((f) => f.rule).join()}`), a.flags.length ? 'deny' : 'once'),
+    })
+    t.after(() => r.close())
+    await r.addServer('demo', { url: 'builtin:demo' })
+    await r.addServer('shelf', { url: shelf.url })
+    await r.call('portolan_load_skill', { server: 'shelf', skill: 'daily' })
+    shelf.asked.length = asked.length = 0
+    for (const [name, args] of calls)
+      await assert.rejects(r.call(name, args), { code: secrets === 'block' ? 'secret_blocked' : 'denied' })
+    assert.deepEqual(shelf.asked.filter((a) => a.includes(secret)), [])
+    assert.deepEqual(asked, secrets === 'block' ? [] : calls.map(([, { server }]) => `${server} secret`))
+  }
 })
 
 test('P57: activities and cassettes have no text that looks like a secret', async () => {

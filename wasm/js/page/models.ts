@@ -89,6 +89,14 @@ export class RegistryTools extends ModelTools implements Parent {
     return this.#publisher.publish(document, onRefused)
   }
 
+  /** Rejects a call of a server's app. */
+  async refuseApp(server: string, name: string): Promise<never> {
+    throw new RegistryError('unknown_tool', `${server} has no tool ${String(name).slice(0, 200)} for its apps`, {
+      server,
+      hint: 'Apps call tools of their own server, by its own names, whose visibility has "app".',
+    })
+  }
+
   /** Ends all views, and the functions of the page. */
   end(): void {
     this.#ends.abort()

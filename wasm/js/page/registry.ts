@@ -327,7 +327,9 @@ export class RegistryImage implements types.Registry, HostListener {
       messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
       snapshot: this.getSnapshot,
       scanner: this.#owner.scanner,
-      admit: async (tool, args, signal) => this.#admit(() => tool, tool.name, args, signal),
+      leaks: this.#leaks,
+      admit: async (tool, args, signal) =>
+        this.#admit(() => tool, tool.name, args, signal, this.#leaks(args, tool.server)),
     })
   }
 
@@ -343,6 +345,10 @@ export class RegistryImage implements types.Registry, HostListener {
     const trust = await this.#owner.trust!()
     return trust.admit(find, name, args, (server) => this.#config(server), signal, this.subscribe, flags)
   }
+
+  /** The flags for secrets in arguments for a server. Throws where they are blocked. */
+  readonly #leaks = (args: string, server: string): types.Flag[] | undefined =>
+    this.#owner.leaks?.inArguments(args, server, this.#config(server)?.url ?? '')
 
   #config(server: string): types.RedactedConfig | undefined {
     return this.getSnapshot().servers[server]?.config
@@ -427,13 +433,6 @@ export class RegistryImage implements types.Registry, HostListener {
     return [...own, ...this.#lists.get(server)?.apps ?? []].find((t) => t.tool === name && isFor('app', t.definition))
   }
 
-  async #refuseApp(server: string, name: string): Promise<never> {
-    throw new RegistryError('unknown_tool', `${server} has no tool ${String(name).slice(0, 200)} for its apps`, {
-      server,
-      hint: 'Apps call tools of their own server, by its own names, whose visibility has "app".',
-    })
-  }
-
   has(name: string): boolean {
     return isOwn(name) || !!this.#find(name)
   }
@@ -483,7 +482,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const app = options?.app // #run refuses null
     const isOurs = app !== undefined && !!this.#owner.trust // elsewhere the owner of the registry decides
     const forApp = isOurs ? this.#forApp(app, name) : undefined
-    if (isOurs && !forApp) return this.#refuseApp(app, name)
+    if (isOurs && !forApp) return this.#models.refuseApp(app, name)
     name = forApp?.name ?? name
     const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId, forApp)
     // The end of a detached call is not its answer.
@@ -518,9 +517,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
     const { server } = tool ?? {}
-    const leaks = server === undefined || local
-      ? undefined
-      : this.#owner.leaks?.inArguments(sent, server, this.#config(server)?.url ?? '')
+    const leaks = server === undefined || local ? undefined : this.#leaks(sent, server)
     const asked = local && { ...local, pin: localPin }
     const denied = await this.#admit(() => local && find() === local ? asked : find(), name, sent, signal, leaks)
     if (signal?.aborted) throw aborted(signal)

@@ -26,6 +26,8 @@ export interface SkillSource {
   resultBytes(): number
   snapshot(): types.Snapshot
   scanner: Scanner | undefined
+  /** The flags for secrets in arguments for a server. Throws where they are blocked. */
+  leaks(args: string, server: string): types.Flag[] | undefined
   /** The error of a call that the user does not allow. */
   admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
 }
@@ -500,6 +502,7 @@ export class Skills {
           server,
           hint: 'Load it without `file` first. The message is a text for the model.',
         })
+      if (!entry.files && this.#source.leaks(args, server)?.length) await this.#admit(entry, name, args, signal)
       if (!/(?:^|\/)\.?$/.test(file)) return finish(server, await this.#further(entry, file, signal))
       const children = await this.#children(entry, file, signal)
       return finish(server, { text: fenced(entry, file, children.map(lineOf).join('\n') || 'It is empty.') })
