@@ -746,6 +746,43 @@ test('P47: a worker that sends what it likes gets no further than code', async (
   await page.close()
 })
 
+test('P47: a large message of code does not reach the page, where it would fill the memory and stop all else', async () => {
+  const page = await open()
+  const largest = await page.evaluate(() => {
+    const { get } = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data')!
+    Object.defineProperty(MessageEvent.prototype, 'data', {
+      get(this: MessageEvent) {
+        const data = get!.call(this)
+        if (this.currentTarget instanceof MessagePort) window.seen.push(JSON.stringify(data).length)
+        return data
+      },
+    })
+    return window.run('return (await tools.demo.echo({ text: "x".repeat(3e7) }).catch((e) => e)).code')
+  })
+  assert.deepEqual(largest, ok('too_large'))
+  for (
+    const odd of [
+      '{ odd: Array(1e6).fill({}) }',
+      '{ odd: new Uint8Array(1e8) }',
+      'Array(1e6).fill(0)',
+      '{ ["x".repeat(1e7)]: 1 }',
+      'Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [i, i]))',
+      '{ error: "forged", stack: "x".repeat(1e8) }',
+    ]
+  ) {
+    const { text } = await run(page, `${taken}port.postMessage(${odd})\nreturn 1`)
+    assert.match(text!, /^1$|^Logged:\n\n\nReturned:\n1$|cannot be read|forged/, odd)
+  }
+  const total = await run(page, `${taken}port.postMessage({ done: 'x', total: new Array(2 ** 32 - 1) })`)
+  assert.match(total.text!, /x/)
+  const late = 'setTimeout(() => { throw new Error("x".repeat(3e7)) })\nawait new Promise(() => {})'
+  assert.match((await run(page, late)).text!, /^Error: x+/)
+  const sizes = await page.evaluate(() => window.seen as number[])
+  assert.ok(Math.max(...sizes) < 1.2e6, String(Math.max(...sizes)))
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
 const policies = blocksOf('docs/csp.md').filter((b) => b.lang === 'http')
 const [least] = policies.map((b) => b.text.trim())
 const documented = policies.find((b) => b.section === 'Code of models')!.text.trim()
