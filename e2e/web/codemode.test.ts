@@ -194,6 +194,8 @@ test('P47: code has loops, calls side by side, logs and structured results', asy
     ['console.log("a", { b: 1 }, [undefined])\nconsole.warn(new Error("c"))', 'Logged:\na {"b":1} [null]\nError: c'],
     ['console.info(1)\nreturn 2', 'Logged:\n1\n\nReturned:\n2'],
     ['return "a\\u202eb\\u200bc"', 'abc'],
+    ['return "a\\ud800b\\udc00"', 'a\ufffdb\ufffd'],
+    ['console.log("a\\ud800b")', 'Logged:\na\ufffdb'],
     ['x = 5 // as in a script\nreturn x', '5'],
   ]
   for (const [code, text] of cases) assert.deepEqual(await run(page, code), { ...ok(text), isError: !code }, code)

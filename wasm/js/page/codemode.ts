@@ -7,7 +7,7 @@ import { frameDigest, frameDocument, head, mostLogged, mostLogs, mostReturned, t
 import { pathOf } from './declarations.ts'
 import { apiTool } from './toolnames.ts'
 import { aborted } from './requests.ts'
-import { textOf } from './text.ts'
+import { sound, textOf } from './text.ts'
 
 export { declarations } from './declarations.ts'
 
@@ -264,7 +264,7 @@ class Run {
     const text = bounded(said, room, total > said.length, total)
     const title = isError ? '' : 'Returned:\n'
     const whole = logs ? `Logged:\n${logs}${text && `\n\n${title}${text}`}` : text
-    this.end({ text: plain(whole).text, isError, flags: this.#flags })
+    this.end({ text: sound(plain(whole).text), isError, flags: this.#flags })
   }
 
   /** Ends the frame with its worker, and the calls under way. */
