@@ -230,6 +230,7 @@ test('P47: errors say the line and the column of the code', async () => {
       'setTimeout(() => { throw new Error("late") })\nawait new Promise(() => {})',
       /^Error: late\nline 1, column (20|26): setTimeout\(\(\) => \{ throw new Error\("late"\) \}\)$/,
     ],
+    ['const a = "\u2028"\rconst b = 1\r\nnull.x', /\nline 4, column 6: null\.x$/],
     ['throw "a text"', 'a text'],
     ['throw { get message() { throw 1 }, toString() { throw 2 } }', 'the error has no text'],
     ['return 1n', /^The returned value cannot be written as JSON\. TypeError: .*BigInt/],

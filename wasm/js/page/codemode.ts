@@ -245,7 +245,7 @@ class Run {
 
   /** Ends the run with an error of the code. `places` are lines and columns of the worker's text. */
   #fail(message: string, places: [line: number, column: number][] = []): void {
-    const lines = this.#code.split('\n')
+    const lines = this.#code.split(/\r\n?|[\n\u2028\u2029]/)
     const before = head.split('\n').length - 1
     const [line, column] = places.find(([line]) => line > before && line <= before + lines.length) ?? []
     // An error behind the last line, such as a missing brace, is one of the last line.
