@@ -192,6 +192,11 @@ test('P47: code has loops, calls side by side, logs and structured results', asy
     ['// nothing', 'The code returned nothing.'],
     ['return ""', 'The code returned an empty text.'],
     ['console.log("a", { b: 1 }, [undefined])\nconsole.warn(new Error("c"))', 'Logged:\na {"b":1} [null]\nError: c'],
+    ['console.log(Object.groupBy([1n], () => "a"), 1n, Object.create(null))', 'Logged:\n[object] 1 {}'],
+    [
+      'console.log({ get message() { throw 1 } }, Object.assign(new Error, { toString() { throw 1 } }))',
+      'Logged:\n[object Object] [object]',
+    ],
     ['console.info(1)\nreturn 2', 'Logged:\n1\n\nReturned:\n2'],
     ['return "a\\u202eb\\u200bc"', 'abc'],
     ['return "a\\ud800b\\udc00"', 'a\ufffdb\ufffd'],

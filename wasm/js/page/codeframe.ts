@@ -56,8 +56,8 @@ const tools = named((server) => named((tool) => (args) => call(server, tool, arg
 const plain = (_, value) => value instanceof Map ? Object.fromEntries(value) : value instanceof Set ? [...value] : value
 const shown = (value) => {
   if (typeof value === 'string') return value
-  if (value instanceof Error) return String(value)
-  try { return stringify(value, plain) ?? String(value) } catch { return String(value) }
+  try { return (value instanceof Error ? undefined : stringify(value, plain)) ?? String(value) } catch {}
+  try { return String(value) } catch { return '[' + typeof value + ']' }
 }
 const log = (...values) => {
   const text = values.map(shown).join(' ').slice(0, room)
