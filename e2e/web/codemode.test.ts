@@ -188,6 +188,10 @@ test('P47: code has loops, calls side by side, logs and structured results', asy
       '[false,"function",true]',
     ],
     ['return new Map([["a", new Set([1])]])', '{"a":[1]}'],
+    [
+      'console.log(tools.ship, [tools])\nreturn { tools, ship: tools.ship }',
+      'Logged:\n{} [{}]\n\nReturned:\n{"tools":{},"ship":{}}',
+    ],
     ['', 'Give JavaScript in `code`.'],
     ['// nothing', 'The code returned nothing.'],
     ['return ""', 'The code returned an empty text.'],

@@ -50,7 +50,7 @@ const call = (server, tool, args) => new Promise((resolve, reject) => {
   send({ call: last, server, tool, args: text })
 })
 const named = (member) => new Proxy(Object.freeze({}), {
-  get: (_, name) => typeof name === 'string' && name !== 'then' ? member(name) : undefined,
+  get: (_, name) => typeof name === 'string' && name !== 'then' && name !== 'toJSON' ? member(name) : undefined,
 })
 const tools = named((server) => named((tool) => (args) => call(server, tool, args)))
 const plain = (_, value) => value instanceof Map ? Object.fromEntries(value) : value instanceof Set ? [...value] : value
