@@ -367,7 +367,7 @@ test("P47: code in a view calls the view's tools, and its limits count each call
     ]
     const other = r.view()
     const ended = run('await new Promise(() => {})', {}, other)
-    await new Promise((resolve) => new MutationObserver(resolve).observe(document.body, { childList: true }))
+    await new Promise((resolve) => new MutationObserver(resolve).observe(document, { childList: true, subtree: true }))
     other.close()
     return [...texts, await ended]
   })
@@ -444,6 +444,22 @@ test('P47: calls that still run when the code has returned are ended', async () 
     assert.ok(i < 100, ship.calls.slice(length).join())
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  await page.close()
+})
+
+test('P47: code goes on in a page that replaces its body', async () => {
+  const page = await open()
+  const ran = await page.evaluate(async () => {
+    let began = () => {}
+    const begun = new Promise<void>((resolve) => (began = resolve))
+    await window.r.addTools('page', [{ name: 'note', run: () => began() }])
+    const running = window.run('await tools.page.note()\nawait new Promise((r) => setTimeout(r, 100))\nreturn 1')
+    document.body = document.createElement('body')
+    await begun
+    document.body = document.createElement('body')
+    return running
+  })
+  assert.deepEqual(ran, ok('1'))
   await page.close()
 })
 
@@ -800,6 +816,8 @@ const [least] = policies.map((b) => b.text.trim())
 const documented = policies.find((b) => b.section === 'Code of models')!.text.trim()
 const types = "; require-trusted-types-for 'script'; trusted-types"
 
+const isolated = 'cross-origin isolation'
+
 for (
   const [what, header, wanted] of [
     ['the policy of docs/csp.md', documented, undefined],
@@ -809,7 +827,7 @@ for (
     ['no blob: for workers', documented.replace(' blob:', ''), 'unsupported'],
     ['Trusted Types without the policy', `${documented}${types} lit-html`, 'unsupported'],
     ['a sandboxed page', `${documented}; sandbox allow-scripts`, undefined],
-    ['cross-origin isolation', documented, undefined],
+    [isolated, documented, undefined],
   ] as const
 ) {
   test(`P47: with ${what}, a run ${wanted ? `rejects with ${wanted}` : 'works'}`, async () => {
@@ -818,6 +836,10 @@ for (
       const [, file] = req.url!.match(/^\/([\w-]+\.(?:js|wasm))$/) ?? []
       res.setHeader('content-security-policy', policy)
       res.setHeader('access-control-allow-origin', '*')
+      if (what === isolated) {
+        res.setHeader('cross-origin-opener-policy', 'same-origin')
+        res.setHeader('cross-origin-embedder-policy', 'require-corp')
+      }
       if (!file)
         return void res.writeHead(200, { 'content-type': 'text/html' }).end(
           '<!doctype html><title>csp</title><script type="module" src="page.js"></script>',
@@ -840,6 +862,7 @@ for (
       const page = await browser.newPage()
       await page.goto(policed.url)
       await page.waitForFunction('window.run')
+      assert.equal(await page.evaluate('crossOriginIsolated'), what === isolated)
       const { hint, ...ran } = await page.evaluate(() => window.run(''))
       assert.deepEqual(ran, wanted ? { code: wanted, frames: 0 } : { text: '3', frames: 0 })
       if (wanted) assert.ok(hint!.includes(`'${frameDigest}' in script-src and blob: in worker-src`), hint)

@@ -150,7 +150,7 @@ class Run {
       frame.contentWindow!.postMessage(head + this.#code + tail, '*', ports)
     }
     this.#wait(silence, () => this.end(unsupported('the policy of this page forbids the frame')))
-    ;(document.body ?? document.documentElement).append(frame)
+    document.documentElement.append(frame) // some apps replace the body, and the frame would end with it
   }
 
   #wait(ms: number, then: () => void): void {
