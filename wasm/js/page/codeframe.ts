@@ -13,13 +13,13 @@ export const frameScript = `onmessage=({source,data,ports:[p,q]})=>{if(source!==
   `try{u=trustedTypes.createPolicy("portolan",{createScriptURL:x=>x}).createScriptURL(u)}catch{}` +
   `const w=new Worker(u),{port1:c,port2:d}=new MessageChannel,s=x=>x.slice(0,${mostText});` +
   `c.onmessage=({data:x})=>{let m=0,n=0;if(x&&x.constructor===Object){m={};for(const k in x){if(++n>20)break;` +
-  `const v=x[k];if(k.length<20)typeof v=="string"?m[k]=s(v):typeof v=="number"&&(m[k]=v)}}q.postMessage(m)};` +
+  `const v=x[k];if(k.length<99)typeof v=="string"?m[k]=s(v):typeof v=="number"&&(m[k]=v)}}q.postMessage(m)};` +
   `c.onmessageerror=()=>q.postMessage(0);q.onmessage=e=>c.postMessage(e.data);` +
   `w.onerror=e=>{e.preventDefault();p.postMessage([s(e.message||""),e.lineno,e.colno])};` +
   `w.postMessage(0,[d]);p.postMessage([])}catch{p.postMessage([""])}}`
 
 /** The digest of the script, as a policy has it. */
-export const frameDigest = 'sha256-CJ1tLWAXaY8pqVRtG77w3pO+NmwcittWQ50zuOkzjIE='
+export const frameDigest = 'sha256-oe6O7jqwMwUp3dV/OCx0sVKuPDnHEzc0KNPNM+8t/uE='
 
 /** The frame's document. Its policy allows the script and workers, and no address at all. */
 export const frameDocument =
