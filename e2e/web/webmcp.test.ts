@@ -323,6 +323,38 @@ test('two publications that overlap, as in an effect that runs twice, leave the 
   await page.close()
 })
 
+test('tools of a frame go with it, and what ends them later does no harm', async () => {
+  const page = await open()
+  const got = await page.evaluate(async () => {
+    const { registry, onRefused } = published
+    const framed = async () => {
+      const frame = document.createElement('iframe')
+      document.body.append(frame)
+      const stop = await registry.publishTools(frame.contentDocument!, onRefused)
+      return { frame, stop }
+    }
+    const frames = [await framed(), await framed(), await framed()]
+    const [removed, gone] = frames
+    removed!.frame.remove()
+    removed!.stop()
+    gone!.frame.src = '/elsewhere'
+    await new Promise((resolve) => (gone!.frame.onload = resolve))
+    gone!.stop()
+    const stop = await registry.publishTools(document.implementation.createHTMLDocument())
+    stop()
+    const offered = await published.names()
+    await registry.removeServer('page')
+    const left = await published.names()
+    frames[2]!.frame.remove()
+    await registry.close()
+    return { offered, left, refused: published.refused }
+  })
+  assert.deepEqual(got, { offered: ['page__add', 'page__greet'], left: [], refused: [] })
+  assert.equal(await page.evaluate(() => document.title), 'tab', 'the page is not crashed')
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
 test('a permissions policy that forbids tools refuses each one', async () => {
   const closed = await servePackage({ 'permissions-policy': 'tools=()' })
   const page = await open(browser, closed.url)

@@ -40,7 +40,7 @@ export class Publisher {
     if (!context || this.#source.ended.aborted) return () => {}
     let publication = this.#publications.get(context)
     if (!publication) {
-      publication = new Publication(context, this.#source, () => this.#publications.delete(context))
+      publication = new Publication(document, context, this.#source, () => this.#publications.delete(context))
       this.#publications.set(context, publication)
     }
     return publication.join(onRefused)
@@ -55,6 +55,7 @@ interface Offer {
 }
 
 class Publication {
+  readonly #document: object
   readonly #context: ModelContext
   readonly #source: Published
   readonly #users = new Set<OnRefused>()
@@ -62,7 +63,8 @@ class Publication {
   /** Aborts when the last user has left, and with the registry. */
   readonly #end = new AbortController()
 
-  constructor(context: ModelContext, source: Published, ended: () => void) {
+  constructor(document: object, context: ModelContext, source: Published, ended: () => void) {
+    this.#document = document
     this.#context = context
     this.#source = source
     const stop = source.subscribe(() => this.#follow())
@@ -97,11 +99,12 @@ class Publication {
   }
 
   #offer(info: types.ToolInfo): void {
-    const context = this.#context
+    const document = this.#document, context = this.#context
     const control = new AbortController()
     const offer: Offer = {
       info,
       end() {
+        if (isGone(document)) return
         control.abort()
         if (offer.refused) return // the name is not ours
         try {
@@ -159,6 +162,15 @@ class Publication {
       const { code } = e as RegistryError
       return { content: [{ type: 'text', text: `${messageOf(e)} (${code})` }], isError: true }
     }
+  }
+}
+
+/** Whether the frame of a document was removed, with its tools. A signal that aborts later crashes Chromium 156. */
+function isGone(document: { defaultView?: unknown }): boolean {
+  try {
+    return document.defaultView === null
+  } catch {
+    return false
   }
 }
 
