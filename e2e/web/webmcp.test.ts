@@ -173,7 +173,7 @@ test('tools that come, change, are switched off or go are followed, until they a
       steps[name] = await published.names()
     }
     const stop = await registry.publishTools()
-    await registry.addTools('page', [{ name: 'later', run: () => 'later' }])
+    await registry.addTools('page', [{ name: 'later', annotations: null as never, run: () => 'later' }])
     await step('added')
     await registry.addTools('page', [{ name: 'later', description: 'Better', run: () => 'again' }])
     await step('changed')

@@ -131,8 +131,8 @@ class Publication {
 
   /** The tool in the form of the draft. */
   #toolOf(info: types.ToolInfo): object {
-    const { title, description, inputSchema, annotations = {} } = info.definition
-    const says = (hint: string) => annotations[hint] === true
+    const { title, description, inputSchema, annotations } = info.definition
+    const says = (hint: string) => annotations?.[hint] === true
     return {
       name: info.name,
       ...(title && { title }),
