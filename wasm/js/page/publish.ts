@@ -37,7 +37,7 @@ export class Publisher {
   publish(document: object, onRefused?: OnRefused): () => void {
     if (onRefused !== undefined) checkFunction('onRefused', onRefused)
     const context = contextOf(document)
-    if (!context || this.#source.ended.aborted) return () => {}
+    if (!context || isGone(document) || this.#source.ended.aborted) return () => {}
     let publication = this.#publications.get(context)
     if (!publication) {
       publication = new Publication(document, context, this.#source, () => this.#publications.delete(context))
@@ -165,7 +165,7 @@ class Publication {
   }
 }
 
-/** Whether the frame of a document was removed, with its tools. A signal that aborts later crashes Chromium 156. */
+/** Whether a document has no window, or no more. Chromium 156 crashes if a tool of one is registered or ended. */
 function isGone(document: { defaultView?: unknown }): boolean {
   try {
     return document.defaultView === null
