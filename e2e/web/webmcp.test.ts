@@ -344,10 +344,9 @@ test('tools of a frame go with it, and what ends them later does no harm', async
     stop()
     const offered = await published.names()
     await registry.removeServer('page')
-    const left = await published.names()
     frames[2]!.frame.remove()
     await registry.close()
-    return { offered, left, refused: published.refused }
+    return { offered, left: await published.names(), refused: published.refused }
   })
   assert.deepEqual(got, { offered: ['page__add', 'page__greet'], left: [], refused: [] })
   assert.equal(await page.evaluate(() => document.title), 'tab', 'the page is not crashed')

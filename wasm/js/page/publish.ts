@@ -36,8 +36,8 @@ export class Publisher {
   /** Offers the tools to a document. All publications of one document are the same, until the last has ended. */
   publish(document: object, onRefused?: OnRefused): () => void {
     if (onRefused !== undefined) checkFunction('onRefused', onRefused)
-    const context = contextOf(document)
-    if (!context || isGone(document) || this.#source.ended.aborted) return () => {}
+    const context = isGone(document) ? undefined : contextOf(document)
+    if (!context || this.#source.ended.aborted) return () => {}
     let publication = this.#publications.get(context)
     if (!publication) {
       publication = new Publication(document, context, this.#source, () => this.#publications.delete(context))
@@ -165,7 +165,7 @@ class Publication {
   }
 }
 
-/** Whether a document has no window, or no more. Chromium 156 crashes if a tool of one is registered or ended. */
+/** Whether a document has no window, or no more. Chromium 156 may crash when its modelContext is used. */
 function isGone(document: { defaultView?: unknown }): boolean {
   try {
     return document.defaultView === null
