@@ -323,6 +323,35 @@ test('two publications that overlap, as in an effect that runs twice, leave the 
   await page.close()
 })
 
+test('a name that another registry has taken back is offered, and is refused once', async () => {
+  const page = await open()
+  const got = await page.evaluate(async (base) => {
+    const { createRegistry } = await import(`${base}/index.js`) as typeof import('../../dist/npm/index.js')
+    const { registry, names, refused, onRefused, run } = published
+    await registry.publishTools()
+    const second = await createRegistry({ storage: 'memory', mode: 'main' })
+    await second.addTools('page', [{ name: 'add', run: () => 'of the second' }])
+    const stop = await second.publishTools(document, onRefused)
+    await registry.addTools('page', [{ name: 'other', run: () => '' }])
+    const both = await names()
+    const freed = new Promise((resolve) => document.modelContext.addEventListener('toolchange', resolve))
+    await registry.close()
+    await freed
+    const result = { both, after: await names(), text: await run('page__add', {}), refused: [...refused] }
+    stop()
+    return { ...result, left: await names() }
+  }, site.url)
+  assert.deepEqual(got, {
+    both: ['page__add', 'page__greet', 'page__other'],
+    after: ['page__add'],
+    text: { content: [{ type: 'text', text: 'of the second' }] },
+    refused: [['page__add', 'unsupported', 'the browser refused page__add: Duplicate tool name']],
+    left: [],
+  })
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
 test('tools of a frame go with it, and what ends them later does no harm', async () => {
   const page = await open()
   const got = await page.evaluate(async () => {

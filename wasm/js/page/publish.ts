@@ -10,6 +10,7 @@ import { shielded } from './requests.ts'
 interface ModelContext {
   registerTool(tool: object, options: { signal: AbortSignal }): unknown
   unregisterTool?(name: string): unknown
+  addEventListener?(type: 'toolchange', listener: () => void, options: { signal: AbortSignal }): void
 }
 
 /** What publishing needs of the registry. */
@@ -73,7 +74,9 @@ class Publication {
       ended()
       for (const offer of this.#offers.values()) offer.end()
     })
-    source.ended.addEventListener('abort', () => this.#end.abort(), { signal: this.#end.signal })
+    const { signal } = this.#end
+    source.ended.addEventListener('abort', () => this.#end.abort(), { signal })
+    shielded(() => context.addEventListener?.('toolchange', () => this.#retry(), { signal }))
   }
 
   join(onRefused: OnRefused = () => {}): () => void {
@@ -98,7 +101,13 @@ class Publication {
     for (const info of now.values()) if (!this.#offers.has(info.name)) this.#offer(info)
   }
 
-  #offer(info: types.ToolInfo): void {
+  /** Offers tools again that were refused. Another script may have taken back a tool of that name. */
+  #retry(): void {
+    for (const { info, refused } of [...this.#offers.values()]) if (refused) this.#offer(info, refused)
+  }
+
+  /** `before`: the refusal that users know of. */
+  #offer(info: types.ToolInfo, before?: RegistryError): void {
     const document = this.#document, context = this.#context
     const control = new AbortController()
     const offer: Offer = {
@@ -120,6 +129,7 @@ class Publication {
         hint: 'A document takes a name once. A permissions policy may forbid the feature "tools".',
         cause,
       })
+      if (before?.message === offer.refused.message) return
       for (const user of this.#users) shielded(() => user(offer.refused!, info.name))
     }
     try {
