@@ -1,6 +1,6 @@
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
-import { extentOf, isObject } from '../../wasm/js/shared/json.ts'
-import { plain } from '../../wasm/js/shared/plaintext.ts'
+import { extentOf, isObject, mayLoseDigits } from '../../wasm/js/shared/json.ts'
+import { mayHide, plain } from '../../wasm/js/shared/plaintext.ts'
 import * as browser from '../browser.ts'
 import type { PageOrigin } from '../messages.ts'
 import { timeout } from '../timeout.ts'
@@ -290,19 +290,17 @@ export class PageTools {
 /** What a page returned as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
 export function outputOf(text: string, origin: string): ToolOutput {
   const _meta = { 'portolan/untrusted': [new URL(origin).host], 'portolan/origin': origin }
+  const said = plain(text).text
   let value: unknown
   try {
-    value = JSON.parse(text, (_, v: unknown) => typeof v === 'string' ? plain(v).text : v)
-    if (!extentOf(value, mostLevels)) value = plain(text).text
-  } catch { // no JSON, or one of too many levels
-    value = plain(text).text
+    value = JSON.parse(text, (_, v: unknown) => cleaned(v))
+  } catch { /* no JSON, or one of too many levels */ }
+  // The browser gives a string as it is. So a number or a text in quotes may be one, and stays as it is.
+  if (!isObject(value) || !extentOf(value, mostLevels)) return { content: [{ type: 'text', text: said }], _meta }
+  if (!Array.isArray(value['content'])) {
+    const shown = mayLoseDigits(text) ? said : JSON.stringify(value)
+    return { content: [{ type: 'text', text: shown }], structuredContent: value, _meta }
   }
-  if (!isObject(value)) {
-    const said = typeof value === 'string' ? value : JSON.stringify(value)
-    return { content: [{ type: 'text', text: said }], _meta }
-  }
-  if (!Array.isArray(value['content']))
-    return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, _meta }
   const { content, structuredContent, isError } = value
   return {
     content: content.map(blockOf),
@@ -310,6 +308,14 @@ export function outputOf(text: string, origin: string): ToolOutput {
     isError: isError === true,
     _meta,
   }
+}
+
+/** A value of JSON without hidden text. What is in it is clean already. */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return plain(value).text
+  return isObject(value) && Object.keys(value).some(mayHide)
+    ? Object.fromEntries(Object.entries(value).map(([name, v]) => [plain(name).text, v]))
+    : value
 }
 
 /** A block that clients take: a text, an image or a sound. Others become JSON text. */
