@@ -197,7 +197,7 @@ test('a desktop client lists the tools, and calls one after a yes', async () => 
 
   const calling = use(shopTab, 'add_to_cart', { arguments: { item: 'rope' } })
   const asked = await decide('once')
-  assert.equal(asked.summary, `Use “Add to cart” of ${site.url}, in the tab “Harbour shop”`)
+  assert.equal(asked.summary, `On ${site.url}: use “Add to cart”, in the tab “Harbour shop”`)
   assert.ok(asked.flags.some((f) => f.rule === 'hidden_text'), JSON.stringify(asked.flags))
   assert.ok(asked.flags.length > 1, 'what the description says is flagged')
   assert.match(asked.args, /rope/)

@@ -250,7 +250,8 @@ export class PageTools {
     },
     summary: async (call) => {
       const { page: { list }, tool } = await this.named(call)
-      return `Use “${tool.title || tool.name}” of ${list!.origin}, in the tab “${list!.title}”`
+      // The origin comes first. A page's words behind it may say anything, such as another origin.
+      return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(list!.title)}”`
     },
     run: async (call) => {
       const { page } = await this.named(call)
@@ -286,6 +287,8 @@ export class PageTools {
     return { page, tool }
   }
 }
+
+const inLine = (text: string) => text.replace(/\s+/g, ' ')
 
 /** What a page returned as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
 export function outputOf(text: string, origin: string): ToolOutput {
