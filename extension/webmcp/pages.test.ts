@@ -24,3 +24,11 @@ test('hidden text is removed from names of members, too', () => {
   const { structuredContent } = outputOf('{"__proto__":{"a":1},"b\u200b":2}', origin)
   assert.deepEqual(Object.entries(structuredContent as object), [['__proto__', { a: 1 }], ['b', 2]])
 })
+
+test('a result of very many blocks is one text, and not a block for each', () => {
+  const of = (count: number) => outputOf(JSON.stringify({ content: Array(count).fill(0) }), origin)
+  assert.equal(of(1000).content.length, 1000)
+  const { content, structuredContent } = of(2_000_000)
+  assert.equal(content.length, 1)
+  assert.equal((structuredContent as { content: number[] }).content.length, 2_000_000)
+})

@@ -13,6 +13,8 @@ const attachTimeout = 3000
 const usualSeconds = 30, mostSeconds = 300
 /** The most open pages. */
 const mostPages = 50
+/** The most blocks of a result. One with more is JSON: millions would keep the background busy for many seconds. */
+const mostBlocks = 1000
 /** The most characters of a description in the side panel. */
 const shownDescription = 300
 
@@ -300,7 +302,7 @@ export function outputOf(text: string, origin: string): ToolOutput {
   } catch { /* no JSON, or one of too many levels */ }
   // The browser gives a string as it is. So a number or a text in quotes may be one, and stays as it is.
   if (!isObject(value) || !extentOf(value, mostLevels)) return { content: [{ type: 'text', text: said }], _meta }
-  if (!Array.isArray(value['content'])) {
+  if (!Array.isArray(value['content']) || value['content'].length > mostBlocks) {
     const shown = mayLoseDigits(text) ? said : JSON.stringify(value)
     return { content: [{ type: 'text', text: shown }], structuredContent: value, _meta }
   }
