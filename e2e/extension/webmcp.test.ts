@@ -83,7 +83,10 @@ let site: Listening, second: Listening
 const serve = () =>
   listen((req, res) => {
     const script = scripts[req.url!]
-    res.writeHead(200, { 'content-type': 'text/html' })
+    res.writeHead(200, {
+      'content-type': 'text/html',
+      ...(req.url === '/forbidden' && { 'permissions-policy': 'tools=()' }),
+    })
     res.end(`<!doctype html><title>page</title><body>${script ? `<script>{${script}}</script>` : ''}`)
   })
 
@@ -329,6 +332,14 @@ test('pages that lie harm nothing: 10,000 tools, schemas of 10 MB, a forged mode
   assert.equal((await use(lies.id, 'good')).text, 'good')
   assert.match((await use(lies.id, 'forged')).text, /\(UNKNOWN_TOOL\)$/)
   assert.match((await use(lies.id, 'schema_deep')).text, /\(UNKNOWN_TOOL\)$/)
+})
+
+test('a page whose policy forbids tools is named as one without WebMCP', async () => {
+  const page = await rig.browser.open(`${site.url}/forbidden`)
+  const { id, supported, tools } = await listed('page')
+  assert.deepEqual([supported, tools], [false, []])
+  assert.match((await use(id, 'x')).text, /^The page has no tool "x" now\. \(UNKNOWN_TOOL\)$/)
+  await page.close()
 })
 
 test('a form that is a tool is submitted, and a page that the person goes back to has its tools again', async () => {

@@ -141,7 +141,8 @@ function serve(port: Port): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tell = async () => {
     timer = undefined
-    post({ type: 'tools', list: await list(context) })
+    // A policy may forbid the page's tools. Then the browser gives no list, as without a context.
+    post({ type: 'tools', list: await list(context).catch(() => list(undefined)) })
   }
   const changed = () => void (timer ??= setTimeout(tell, pause))
   context?.addEventListener('toolchange', changed)
