@@ -63,7 +63,7 @@ class Page {
   }
 
   /** Calls a tool. Resolves to what it returned, as text. */
-  async call(name: string, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
+  async call(tool: PageTool, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
     if (this.ended) throw gone()
     const id = ++this.last
     const post = (m: ToPage) => this.port.post(m)
@@ -78,7 +78,7 @@ class Page {
     const timer = setTimeout(late, seconds * 1000)
     signal.addEventListener('abort', cancel)
     try {
-      post({ type: 'call', id, name, args })
+      post({ type: 'call', id, tool, args })
       if (signal.aborted) cancel()
       return await promise
     } finally {
@@ -99,6 +99,11 @@ class Page {
 const gone = () =>
   new ToolFault('TAB_CLOSED', 'The page was closed or left, or its tools were switched off. The tool may have run.')
 
+interface Named {
+  page: Page
+  tool: PageTool
+}
+
 /** The tools that open pages offer by the browser's modelContext (WebMCP), on origins that the user has switched on. */
 export class PageTools {
   private readonly origins: () => readonly string[]
@@ -106,8 +111,8 @@ export class PageTools {
   private readonly granted = new Set<string>()
   private readonly pages = new Map<number, Page>()
   private readonly attaching = new Map<number, Promise<void>>()
-  /** The page of a call that the user was asked about. */
-  private readonly admitted = new WeakMap<AbortSignal, Page>()
+  /** The page and the tool of a call, as the user was asked about them. */
+  private readonly admitted = new WeakMap<AbortSignal, Named>()
   private unwatch: (() => void) | undefined
 
   /** `origins`: those that are switched on. `changed`: the lists may differ. */
@@ -247,7 +252,7 @@ export class PageTools {
     annotations: { destructiveHint: true, openWorldHint: true },
     scope: async (call) => (await this.named(call)).page.list!.origin,
     flags: (call) => {
-      const tool = this.admitted.get(call.signal)?.list?.tools.find((t) => t.name === call.args.name)
+      const tool = this.admitted.get(call.signal)?.tool
       return tool ? [...tool.flags, ...scanDefinition({ ...tool, flags: undefined })] : []
     },
     summary: async (call) => {
@@ -256,25 +261,25 @@ export class PageTools {
       return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(list!.title)}”`
     },
     run: async (call) => {
-      const { page } = await this.named(call)
-      const { name, arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
-        name: string
+      const { page, tool } = await this.named(call)
+      const { arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
         arguments?: Record<string, unknown>
         timeoutSeconds?: number
       }
       const { origin } = page.list!
-      return outputOf(await page.call(name, args, call.signal, timeoutSeconds), origin)
+      return outputOf(await page.call(tool, args, call.signal, timeoutSeconds), origin)
     },
   }
 
   /** The page and the tool of a call. The page is the one that the user was asked about, even if the tab goes on. */
-  private async named({ args, signal }: ToolCall): Promise<{ page: Page; tool: PageTool }> {
+  private async named({ args, signal }: ToolCall): Promise<Named> {
     const tabId = Number(args.tabId)
     const before = this.admitted.get(signal)
-    if (before?.ended) throw gone()
+    if (before?.page.ended) throw gone()
+    if (before) return before
     // The first try may reach the document that the tab is about to leave.
-    for (let tries = 0; !before && !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
-    const page = before ?? this.pages.get(tabId)
+    for (let tries = 0; !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
+    const page = this.pages.get(tabId)
     if (!page?.list || page.ended) {
       const { url = '' } = await browser.getTab(tabId) ?? {}
       if (URL.canParse(url) && this.allows(new URL(url).origin))
@@ -283,10 +288,11 @@ export class PageTools {
         'panel of Portolan.'
       throw new ToolFault('NO_PERMISSION', message)
     }
-    this.admitted.set(signal, page)
     const tool = page.list.tools.find((t) => t.name === args.name)
     if (!tool) throw new ToolFault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(args.name)} now.`)
-    return { page, tool }
+    const named = { page, tool }
+    this.admitted.set(signal, named)
+    return named
   }
 }
 
