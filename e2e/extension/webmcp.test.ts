@@ -290,7 +290,7 @@ test('a client that cancels, a page that is left, and a tab that is closed end t
   const left = use(shopTab, 'wait')
   await shop.holds(`seen.length === 5`)
   await shop.evaluate((url) => void (location.href = url), `${site.url}/other`)
-  assert.match((await left).text, /\(TAB_CLOSED\)$/)
+  assert.match((await left).text, /The tool may have run\. \(TAB_CLOSED\)$/)
   // The same origin, so the new page's tools are there.
   await rig.until('the new page', (s) => s.pageTools[0]!.tabs.some((t) => t.id === shopTab && t.title === 'Other'))
   assert.match((await use(shopTab, 'add_to_cart', { arguments: { item: 'x' } })).text, /\(UNKNOWN_TOOL\)$/)
@@ -316,7 +316,7 @@ test('a page that the tab has gone on to does not get a call that was asked abou
   const tabsOf = (pages: PageOrigin[], origin: string) => pages.find((p) => p.origin === origin)!.tabs.length
   await rig.until('the new page', ({ pageTools: p }) => tabsOf(p, second.url) === 1 && tabsOf(p, site.url) === 2)
   await decide('once')
-  assert.match((await calling).text, /\(TAB_CLOSED\)$/)
+  assert.match((await calling).text, /The tool was not called\. \(TAB_CLOSED\)$/)
   await page.close()
   await rig.ask('setGrant', { client: client!.key, tool: 'page_call_tool', grant: 'allow' })
 })

@@ -41,7 +41,7 @@ class Page {
     this.listed = promise
     const end = () => {
       this.ended = true
-      for (const { reject } of this.calls.values()) reject(gone())
+      for (const { reject } of this.calls.values()) reject(gone('The tool may have run.'))
       this.calls.clear()
       resolve()
       changed()
@@ -64,7 +64,7 @@ class Page {
 
   /** Calls a tool. Resolves to what it returned, as text. */
   async call(tool: PageTool, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
-    if (this.ended) throw gone()
+    if (this.ended) throw gone(uncalled)
     const id = ++this.last
     const post = (m: ToPage) => this.port.post(m)
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -96,8 +96,9 @@ class Page {
   }
 }
 
-const gone = () =>
-  new ToolFault('TAB_CLOSED', 'The page was closed or left, or its tools were switched off. The tool may have run.')
+const uncalled = 'The tool was not called.'
+const gone = (consequence: string) =>
+  new ToolFault('TAB_CLOSED', `The page was closed or left, or its tools were switched off. ${consequence}`)
 
 interface Named {
   page: Page
@@ -275,7 +276,7 @@ export class PageTools {
   private async named({ args, signal }: ToolCall): Promise<Named> {
     const tabId = Number(args.tabId)
     const before = this.admitted.get(signal)
-    if (before?.page.ended) throw gone()
+    if (before?.page.ended) throw gone(uncalled)
     if (before) return before
     // The first try may reach the document that the tab is about to leave.
     for (let tries = 0; !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
