@@ -384,6 +384,23 @@ test("P47: code in a view calls the view's tools, and its limits count each call
   await page.close()
 })
 
+test('P47: code calls a tool under the name of its override', async () => {
+  const page = await open()
+  const got = await page.evaluate(async () => {
+    const { r, run } = window
+    await r.updateServer('demo', { overrides: { weather: { name: 'home_weather', fixed: { city: 'Palma' } } } })
+    r.getTools({ codeMode: true })
+    const declared = await r.dispatch('portolan_search_api', { query: 'weather' })
+    const called = await run('return (await tools.demo.home_weather()).city')
+    const other = await run('return tools.demo.weather({ city: "Rome" })')
+    return [declared.match(/^ {4}\w*weather\(args\?: [^)]*\)/m)?.[0], called.text, other.text]
+  })
+  const [declared, city, other] = got
+  assert.deepEqual([declared, city], ['    home_weather(args?: Record<string, unknown>)', 'Palma'])
+  assert.match(other!, /^Error: There is no tools\.demo\.weather\. The nearest are: tools\.demo\.home_weather/)
+  await page.close()
+})
+
 for (const mode of ['worker', 'main', 'shared']) {
   test(`P47: code runs in mode ${mode}, and over connectRegistry`, async () => {
     const page = await open(`mode: '${mode}',`)

@@ -4,7 +4,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { trusted } from '../shared/trusted.ts'
 import type { DispatchOptions, Flag, ToolInfo, ToolResult } from '../shared/types.ts'
 import { frameDigest, frameDocument, head, mostLogged, mostLogs, mostReturned, tail } from './codeframe.ts'
-import { pathOf } from './declarations.ts'
+import { codeName, pathOf } from './declarations.ts'
 import { apiTool } from './toolnames.ts'
 import { aborted } from './requests.ts'
 import { sound, textOf } from './text.ts'
@@ -18,7 +18,7 @@ const mostRuns = 4, mostArguments = 1 << 20, mostName = 1000, mostFlags = 50
 /** How long the frame, and then its worker, may be silent at first, in ms. */
 const silence = 5000
 
-/** Calls a tool for code: one of a server by the server's own name. */
+/** Calls a tool for code: one of a server by its name in code. */
 type CallTool = (server: string, tool: string, args: string, signal: AbortSignal) => Promise<ToolResult>
 
 /** What became of a run. */
@@ -47,7 +47,7 @@ export async function runFor(tools: CodeTools, code: unknown, given: DispatchOpt
   const { signal: caller, timeoutMs, attempts, trace, callId } = given
   const options = { timeoutMs, attempts, trace, callId } as DispatchOptions
   const call: CallTool = async (server, tool, args, signal) => {
-    const known = tools.tools.find((t) => t.server === server && t.tool === tool)
+    const known = tools.tools.find((t) => t.server === server && codeName(t) === tool)
     const name = known?.name ?? `${server}__${tool}`
     try {
       // A tool that is held, or whose server is off, is refused as in any call.
@@ -55,8 +55,8 @@ export async function runFor(tools: CodeTools, code: unknown, given: DispatchOpt
     } catch (e) {
       if (known || !/^(unknown_|not_offered)/.test((e as RegistryError).code)) throw e
     }
-    const near = await tools.nearest(`${server} ${tool}`, apiTool, pathOf)
-    throw new RegistryError('unknown_tool', `There is no ${pathOf({ server, tool })}.${near}`)
+    const near = await tools.nearest(`${server} ${tool}`, apiTool, (t) => pathOf(t.server, codeName(t)))
+    throw new RegistryError('unknown_tool', `There is no ${pathOf(server, tool)}.${near}`)
   }
   try {
     return await runCode(code, call, [tools.ended, ...(caller ? [caller] : [])])

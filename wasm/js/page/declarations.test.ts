@@ -142,7 +142,7 @@ test('names and texts of a hostile server end no comment and no string', () => {
     tool({ name, description: `line\n${name}\n/`, inputSchema: schemas[i]!, outputSchema: schemas[i]! }, name),
     tool({ name: `${name}2`, title: name, description: name, inputSchema: {} }, name),
   ])
-  const programs = tools.map((t) => ({ declared: declarations([t]), code: `void ${pathOf(t)}` }))
+  const programs = tools.map((t) => ({ declared: declarations([t]), code: `void ${pathOf(t.server, t.tool)}` }))
   complaints(programs).forEach((found, i) => assert.deepEqual(found, [], programs[i]!.declared))
   for (const { declared } of programs) {
     assert.ok(!/[\u2028\u2029\u202e\u200b]/.test(declared), 'hidden characters are shown')
@@ -232,6 +232,6 @@ test('many tools are declared as far as they fit, and the others are counted', (
 })
 
 test('code reaches a tool under the path that is declared', () => {
-  assert.equal(pathOf({ server: 'a', tool: 'b' }), 'tools.a.b')
-  assert.equal(pathOf({ server: 'my-server', tool: 'say "hi"' }), 'tools["my-server"]["say \\"hi\\""]')
+  assert.equal(pathOf('a', 'b'), 'tools.a.b')
+  assert.equal(pathOf('my-server', 'say "hi"'), 'tools["my-server"]["say \\"hi\\""]')
 })

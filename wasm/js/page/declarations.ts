@@ -30,9 +30,13 @@ const noted =
   'format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems default'
     .split(' ')
 
-/** Where code finds a tool: tools.server.tool, with names in brackets that are no identifiers. */
-export const pathOf = ({ server, tool }: Pick<ToolInfo, 'server' | 'tool'>): string =>
-  `tools${[server, tool].map((name) => isIdentifier(name) ? `.${name}` : `[${quoted(name)}]`).join('')}`
+/** Where code finds a tool: tools.server.name, with names in brackets that are no identifiers. */
+export const pathOf = (server: string, name: string): string =>
+  `tools${[server, name].map((name) => isIdentifier(name) ? `.${name}` : `[${quoted(name)}]`).join('')}`
+
+/** The name of a tool in code: that of an override, or the server's own. */
+export const codeName = ({ name, server, tool, original }: ToolInfo): string =>
+  original && name.startsWith(`${server}__`) ? name.slice(server.length + 2) : tool
 
 /** The declarations of tools, as many as fit. */
 export function declarations(tools: readonly ToolInfo[]): string {
@@ -51,17 +55,18 @@ export function declarations(tools: readonly ToolInfo[]): string {
 
 const sizeOf = (text: string) => new TextEncoder().encode(text).length
 
-function functionOf({ tool, definition }: ToolInfo): string {
-  const { description, inputSchema, outputSchema } = definition
+function functionOf(tool: ToolInfo): string {
+  const { description, inputSchema, outputSchema } = tool.definition
+  const name = memberName(codeName(tool))
   const about = comment(clipped(description, mostText), '    ')
   const needs = isObject(inputSchema) && Array.isArray(inputSchema['required']) && inputSchema['required'].length > 0
   for (const detail of details) {
     const args = objectType(new Writer(inputSchema, detail).type(inputSchema, 4, []))
     const result = outputSchema === undefined ? 'any' : new Writer(outputSchema, detail).type(outputSchema, 4, [])
-    const text = `${about}    ${memberName(tool)}(args${needs ? '' : '?'}: ${args}): Promise<${result}>\n`
+    const text = `${about}    ${name}(args${needs ? '' : '?'}: ${args}): Promise<${result}>\n`
     if (sizeOf(text) <= mostOfTool) return text
   }
-  return `${about}    ${memberName(tool)}(args: Record<string, unknown> /* the schema is too large */): Promise<any>\n`
+  return `${about}    ${name}(args: Record<string, unknown> /* the schema is too large */): Promise<any>\n`
 }
 
 /** Arguments are an object, whatever the schema says. */
