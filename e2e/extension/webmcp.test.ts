@@ -326,14 +326,21 @@ test('a tool that the page changes while the person is asked is not called', asy
   const { id } = await listed('Swaps', (t) => t.tools.length > 0)
   const [client] = (await rig.state()).clients
   await rig.ask('setGrant', { client: client!.key, tool: `page_call_tool ${site.url}`, grant: 'ask' })
+  await page.evaluate(`document.title = 'Coins\\u202e'`)
+  const titles = async () => {
+    const { pages } = (await call(desk, 'page_tools', { tabId: id })).structured as { pages: { title: string }[] }
+    return pages.map((p) => p.title).join()
+  }
+  for (let i = 0; await titles() !== 'Coins'; i++) assert.ok(i < 100, 'the title that the tab shows now')
   const calling = use(id, 'pay')
-  await rig.until('the question', (s) => s.approvals.length)
+  const { approvals: [asked] } = await rig.until('the question', (s) => s.approvals.length)
+  assert.equal(asked!.summary, `On ${site.url}: use “pay”, in the tab “Coins”`)
   await page.evaluate(`offer('Pays all coins.')`)
   await decide('once')
   assert.match((await calling).text, /^The page has changed pay meanwhile\. It was not called\..*\(TOOL_CHANGED\)$/)
-  await listed('Swaps', (t) => t.tools[0]?.description === 'Pays all coins.')
+  await listed('Coins', (t) => t.tools[0]?.description === 'Pays all coins.')
   await page.evaluate(`offer('Pays one coin.')`)
-  await listed('Swaps', (t) => t.tools[0]?.description === 'Pays one coin.')
+  await listed('Coins', (t) => t.tools[0]?.description === 'Pays one coin.')
   const again = use(id, 'pay')
   await decide('once')
   assert.equal((await again).text, 'Pays one coin.')

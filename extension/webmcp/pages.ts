@@ -5,7 +5,15 @@ import * as browser from '../browser.ts'
 import type { PageOrigin } from '../messages.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
-import { mostLevels, pagePort, type FromPage, type PageList, type PageTool, type ToPage } from './pagemessages.ts'
+import {
+  longest,
+  mostLevels,
+  pagePort,
+  type FromPage,
+  type PageList,
+  type PageTool,
+  type ToPage,
+} from './pagemessages.ts'
 
 /** How long a page may take to list its tools, in ms. */
 const attachTimeout = 3000
@@ -217,15 +225,14 @@ export class PageTools {
     run: async ({ args }) => {
       await this.refresh()
       const lists = this.origins().flatMap((origin) => this.listsOf(origin))
-      const pages = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId).map((
-        { tabId, list: { origin, title, tools, left } },
-      ) => ({
+      const wanted = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId)
+      const pages = await Promise.all(wanted.map(async ({ tabId, list }) => ({
         tabId,
-        origin,
-        title,
-        tools: tools.map(({ flags: _, ...tool }) => tool),
-        ...(left && { left }),
-      }))
+        origin: list.origin,
+        title: await titleOf(tabId, list),
+        tools: list.tools.map(({ flags: _, ...tool }) => tool),
+        ...(list.left && { left: list.left }),
+      })))
       return {
         content: [{ type: 'text', text: JSON.stringify({ pages }) }],
         structuredContent: { pages },
@@ -257,9 +264,10 @@ export class PageTools {
       return tool ? [...tool.flags, ...scanDefinition({ ...tool, flags: undefined })] : []
     },
     summary: async (call) => {
-      const { page: { list }, tool } = await this.named(call)
+      const { page: { tabId, list }, tool } = await this.named(call)
+      const title = await titleOf(tabId, list!)
       // The origin comes first. A page's words behind it may say anything, such as another origin.
-      return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(list!.title)}”`
+      return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(title)}”`
     },
     run: async (call) => {
       const { page, tool } = await this.named(call)
@@ -295,6 +303,13 @@ export class PageTools {
     this.admitted.set(signal, named)
     return named
   }
+}
+
+/** The title that the tab shows now. Pages change theirs without a new list. */
+async function titleOf(tabId: number, { origin, title }: PageList): Promise<string> {
+  const tab = await browser.getTab(tabId)
+  const isSame = tab && URL.canParse(tab.url) && new URL(tab.url).origin === origin
+  return isSame ? plain(tab.title).text.slice(0, longest.title) : title
 }
 
 const inLine = (text: string) => text.replace(/\s+/g, ' ')
