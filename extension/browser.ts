@@ -152,7 +152,14 @@ const tabOf = (t: chrome.tabs.Tab) => ({
   active: t.active,
   complete: t.status === 'complete',
 })
-export const getTab = (id: number): Promise<Tab | undefined> => chrome.tabs.get(id).then(tabOf, () => undefined)
+/** The tab of an id. The browser throws for a number that is none, such as -1. */
+export async function getTab(id: number): Promise<Tab | undefined> {
+  try {
+    return tabOf(await chrome.tabs.get(id))
+  } catch {
+    return undefined
+  }
+}
 export const listTabs = async (): Promise<Tab[]> =>
   (await chrome.tabs.query({})).filter((t) => t.id !== undefined).map(tabOf)
 export const closeTab = (id: number): Promise<void> => chrome.tabs.remove(id).catch(() => {})

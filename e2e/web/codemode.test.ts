@@ -188,12 +188,23 @@ test('P47: code has loops, calls side by side, logs and structured results', asy
       '[false,"function",true]',
     ],
     ['return new Map([["a", new Set([1])]])', '{"a":[1]}'],
+    [
+      'console.log(tools.ship, [tools])\nreturn { tools, ship: tools.ship }',
+      'Logged:\n{} [{}]\n\nReturned:\n{"tools":{},"ship":{}}',
+    ],
     ['', 'Give JavaScript in `code`.'],
     ['// nothing', 'The code returned nothing.'],
     ['return ""', 'The code returned an empty text.'],
     ['console.log("a", { b: 1 }, [undefined])\nconsole.warn(new Error("c"))', 'Logged:\na {"b":1} [null]\nError: c'],
+    ['console.log(Object.groupBy([1n], () => "a"), 1n, Object.create(null))', 'Logged:\n[object] 1 {}'],
+    [
+      'console.log({ get message() { throw 1 } }, Object.assign(new Error, { toString() { throw 1 } }))',
+      'Logged:\n[object Object] [object]',
+    ],
     ['console.info(1)\nreturn 2', 'Logged:\n1\n\nReturned:\n2'],
     ['return "a\\u202eb\\u200bc"', 'abc'],
+    ['return "a\\ud800b\\udc00"', 'a\ufffdb\ufffd'],
+    ['console.log("a\\ud800b")', 'Logged:\na\ufffdb'],
     ['x = 5 // as in a script\nreturn x', '5'],
   ]
   for (const [code, text] of cases) assert.deepEqual(await run(page, code), { ...ok(text), isError: !code }, code)
@@ -228,6 +239,7 @@ test('P47: errors say the line and the column of the code', async () => {
       'setTimeout(() => { throw new Error("late") })\nawait new Promise(() => {})',
       /^Error: late\nline 1, column (20|26): setTimeout\(\(\) => \{ throw new Error\("late"\) \}\)$/,
     ],
+    ['const a = "\u2028"\rconst b = 1\r\nnull.x', /\nline 4, column 6: null\.x$/],
     ['throw "a text"', 'a text'],
     ['throw { get message() { throw 1 }, toString() { throw 2 } }', 'the error has no text'],
     ['return 1n', /^The returned value cannot be written as JSON\. TypeError: .*BigInt/],
@@ -355,7 +367,7 @@ test("P47: code in a view calls the view's tools, and its limits count each call
     ]
     const other = r.view()
     const ended = run('await new Promise(() => {})', {}, other)
-    await new Promise((resolve) => new MutationObserver(resolve).observe(document.body, { childList: true }))
+    await new Promise((resolve) => new MutationObserver(resolve).observe(document, { childList: true, subtree: true }))
     other.close()
     return [...texts, await ended]
   })
@@ -369,6 +381,23 @@ test("P47: code in a view calls the view's tools, and its limits count each call
     ['ship__ask', {}],
     ['ship__say-hello', { x: 1 }],
   ]])
+  await page.close()
+})
+
+test('P47: code calls a tool under the name of its override', async () => {
+  const page = await open()
+  const got = await page.evaluate(async () => {
+    const { r, run } = window
+    await r.updateServer('demo', { overrides: { weather: { name: 'home_weather', fixed: { city: 'Palma' } } } })
+    r.getTools({ codeMode: true })
+    const declared = await r.dispatch('portolan_search_api', { query: 'weather' })
+    const called = await run('return (await tools.demo.home_weather()).city')
+    const other = await run('return tools.demo.weather({ city: "Rome" })')
+    return [declared.match(/^ {4}\w*weather\(args\?: [^)]*\)/m)?.[0], called.text, other.text]
+  })
+  const [declared, city, other] = got
+  assert.deepEqual([declared, city], ['    home_weather(args?: Record<string, unknown>)', 'Palma'])
+  assert.match(other!, /^Error: There is no tools\.demo\.weather\. The nearest are: tools\.demo\.home_weather/)
   await page.close()
 })
 
@@ -432,6 +461,22 @@ test('P47: calls that still run when the code has returned are ended', async () 
     assert.ok(i < 100, ship.calls.slice(length).join())
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  await page.close()
+})
+
+test('P47: code goes on in a page that replaces its body', async () => {
+  const page = await open()
+  const ran = await page.evaluate(async () => {
+    let began = () => {}
+    const begun = new Promise<void>((resolve) => (began = resolve))
+    await window.r.addTools('page', [{ name: 'note', run: () => began() }])
+    const running = window.run('await tools.page.note()\nawait new Promise((r) => setTimeout(r, 100))\nreturn 1')
+    document.body = document.createElement('body')
+    await begun
+    document.body = document.createElement('body')
+    return running
+  })
+  assert.deepEqual(ran, ok('1'))
   await page.close()
 })
 
@@ -746,10 +791,49 @@ test('P47: a worker that sends what it likes gets no further than code', async (
   await page.close()
 })
 
+test('P47: a large message of code does not reach the page, where it would fill the memory and stop all else', async () => {
+  const page = await open()
+  const largest = await page.evaluate(() => {
+    const { get } = Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data')!
+    Object.defineProperty(MessageEvent.prototype, 'data', {
+      get(this: MessageEvent) {
+        const data = get!.call(this)
+        if (this.currentTarget instanceof MessagePort) window.seen.push(JSON.stringify(data).length)
+        return data
+      },
+    })
+    return window.run('return (await tools.demo.echo({ text: "x".repeat(3e7) }).catch((e) => e)).code')
+  })
+  assert.deepEqual(largest, ok('too_large'))
+  for (
+    const odd of [
+      '{ odd: Array(1e6).fill({}) }',
+      '{ odd: new Uint8Array(1e8) }',
+      'Array(1e6).fill(0)',
+      '{ ["x".repeat(1e7)]: 1 }',
+      'Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [i, i]))',
+      '{ error: "forged", stack: "x".repeat(1e8) }',
+    ]
+  ) {
+    const { text } = await run(page, `${taken}port.postMessage(${odd})\nreturn 1`)
+    assert.match(text!, /^1$|^Logged:\n\n\nReturned:\n1$|cannot be read|forged/, odd)
+  }
+  const total = await run(page, `${taken}port.postMessage({ done: 'x', total: new Array(2 ** 32 - 1) })`)
+  assert.match(total.text!, /x/)
+  const late = 'setTimeout(() => { throw new Error("x".repeat(3e7)) })\nawait new Promise(() => {})'
+  assert.match((await run(page, late)).text!, /^Error: x+/)
+  const sizes = await page.evaluate(() => window.seen as number[])
+  assert.ok(Math.max(...sizes) < 1.2e6, String(Math.max(...sizes)))
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
 const policies = blocksOf('docs/csp.md').filter((b) => b.lang === 'http')
 const [least] = policies.map((b) => b.text.trim())
 const documented = policies.find((b) => b.section === 'Code of models')!.text.trim()
 const types = "; require-trusted-types-for 'script'; trusted-types"
+
+const isolated = 'cross-origin isolation'
 
 for (
   const [what, header, wanted] of [
@@ -760,7 +844,7 @@ for (
     ['no blob: for workers', documented.replace(' blob:', ''), 'unsupported'],
     ['Trusted Types without the policy', `${documented}${types} lit-html`, 'unsupported'],
     ['a sandboxed page', `${documented}; sandbox allow-scripts`, undefined],
-    ['cross-origin isolation', documented, undefined],
+    [isolated, documented, undefined],
   ] as const
 ) {
   test(`P47: with ${what}, a run ${wanted ? `rejects with ${wanted}` : 'works'}`, async () => {
@@ -769,6 +853,10 @@ for (
       const [, file] = req.url!.match(/^\/([\w-]+\.(?:js|wasm))$/) ?? []
       res.setHeader('content-security-policy', policy)
       res.setHeader('access-control-allow-origin', '*')
+      if (what === isolated) {
+        res.setHeader('cross-origin-opener-policy', 'same-origin')
+        res.setHeader('cross-origin-embedder-policy', 'require-corp')
+      }
       if (!file)
         return void res.writeHead(200, { 'content-type': 'text/html' }).end(
           '<!doctype html><title>csp</title><script type="module" src="page.js"></script>',
@@ -791,6 +879,7 @@ for (
       const page = await browser.newPage()
       await page.goto(policed.url)
       await page.waitForFunction('window.run')
+      assert.equal(await page.evaluate('crossOriginIsolated'), what === isolated)
       const { hint, ...ran } = await page.evaluate(() => window.run(''))
       assert.deepEqual(ran, wanted ? { code: wanted, frames: 0 } : { text: '3', frames: 0 })
       if (wanted) assert.ok(hint!.includes(`'${frameDigest}' in script-src and blob: in worker-src`), hint)

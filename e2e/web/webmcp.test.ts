@@ -173,7 +173,7 @@ test('tools that come, change, are switched off or go are followed, until they a
       steps[name] = await published.names()
     }
     const stop = await registry.publishTools()
-    await registry.addTools('page', [{ name: 'later', run: () => 'later' }])
+    await registry.addTools('page', [{ name: 'later', annotations: null as never, run: () => 'later' }])
     await step('added')
     await registry.addTools('page', [{ name: 'later', description: 'Better', run: () => 'again' }])
     await step('changed')
@@ -320,6 +320,66 @@ test('two publications that overlap, as in an effect that runs twice, leave the 
     return { names, after: await published.names(), refused: published.refused }
   })
   assert.deepEqual(got, { names: ['page__add', 'page__greet'], after: [], refused: [] })
+  await page.close()
+})
+
+test('a name that another registry has taken back is offered, and is refused once', async () => {
+  const page = await open()
+  const got = await page.evaluate(async (base) => {
+    const { createRegistry } = await import(`${base}/index.js`) as typeof import('../../dist/npm/index.js')
+    const { registry, names, refused, onRefused, run } = published
+    await registry.publishTools()
+    const second = await createRegistry({ storage: 'memory', mode: 'main' })
+    await second.addTools('page', [{ name: 'add', run: () => 'of the second' }])
+    const stop = await second.publishTools(document, onRefused)
+    await registry.addTools('page', [{ name: 'other', run: () => '' }])
+    const both = await names()
+    const freed = new Promise((resolve) => document.modelContext.addEventListener('toolchange', resolve))
+    await registry.close()
+    await freed
+    const result = { both, after: await names(), text: await run('page__add', {}), refused: [...refused] }
+    stop()
+    return { ...result, left: await names() }
+  }, site.url)
+  assert.deepEqual(got, {
+    both: ['page__add', 'page__greet', 'page__other'],
+    after: ['page__add'],
+    text: { content: [{ type: 'text', text: 'of the second' }] },
+    refused: [['page__add', 'unsupported', 'the browser refused page__add: Duplicate tool name']],
+    left: [],
+  })
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})
+
+test('tools of a frame go with it, and what ends them later does no harm', async () => {
+  const page = await open()
+  const got = await page.evaluate(async () => {
+    const { registry, onRefused } = published
+    const framed = async () => {
+      const frame = document.createElement('iframe')
+      document.body.append(frame)
+      const stop = await registry.publishTools(frame.contentDocument!, onRefused)
+      return { frame, stop }
+    }
+    const frames = [await framed(), await framed(), await framed()]
+    const [removed, gone] = frames
+    removed!.frame.remove()
+    removed!.stop()
+    gone!.frame.src = '/elsewhere'
+    await new Promise((resolve) => (gone!.frame.onload = resolve))
+    gone!.stop()
+    const stop = await registry.publishTools(document.implementation.createHTMLDocument())
+    stop()
+    const offered = await published.names()
+    await registry.removeServer('page')
+    frames[2]!.frame.remove()
+    await registry.close()
+    return { offered, left: await published.names(), refused: published.refused }
+  })
+  assert.deepEqual(got, { offered: ['page__add', 'page__greet'], left: [], refused: [] })
+  assert.equal(await page.evaluate(() => document.title), 'tab', 'the page is not crashed')
+  assert.deepEqual(page.faults, [])
   await page.close()
 })
 

@@ -110,13 +110,15 @@ class Fault extends Error {
 
 async function call(
   context: ModelContext | undefined,
-  name: string,
+  asked: PageTool,
   args: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<string> {
-  const tool = context && (await toolsOf(context)).get(name)
+  const tool = context && (await toolsOf(context)).get(asked.name)
   const made = tool && offered(tool)
-  if (!made) throw new Fault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(name)} now.`)
+  if (!made) throw new Fault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(asked.name)} now.`)
+  if (JSON.stringify(made) !== JSON.stringify(asked))
+    throw new Fault('TOOL_CHANGED', `The page has changed ${asked.name} meanwhile. It was not called. List it again.`)
   const problems = validateArguments(schemaOf(tool), args)
   if (problems) throw new Fault('INVALID_ARGUMENTS', `Invalid arguments: ${problems}`)
   let value: unknown
@@ -141,7 +143,8 @@ function serve(port: Port): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tell = async () => {
     timer = undefined
-    post({ type: 'tools', list: await list(context) })
+    // A policy may forbid the page's tools. Then the browser gives no list, as without a context.
+    post({ type: 'tools', list: await list(context).catch(() => list(undefined)) })
   }
   const changed = () => void (timer ??= setTimeout(tell, pause))
   context?.addEventListener('toolchange', changed)
@@ -151,7 +154,7 @@ function serve(port: Port): void {
     const control = new AbortController()
     calls.set(m.id, control)
     try {
-      post({ type: 'result', id: m.id, text: await call(context, m.name, m.args, control.signal) })
+      post({ type: 'result', id: m.id, text: await call(context, m.tool, m.args, control.signal) })
     } catch (e) {
       const { code = 'UNKNOWN', message } = e as Fault
       post({ type: 'failed', id: m.id, code, message })

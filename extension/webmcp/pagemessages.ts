@@ -34,8 +34,9 @@ export interface PageList {
   left: number
 }
 
+/** `tool`: as the page has listed it. One that has changed since is not called. */
 export type ToPage =
-  | { type: 'call'; id: number; name: string; args: Record<string, unknown> }
+  | { type: 'call'; id: number; tool: PageTool; args: Record<string, unknown> }
   | { type: 'cancel'; id: number }
 
 /** `text`: what the tool returned, as JSON text if it is no string. */

@@ -1,11 +1,19 @@
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
-import { extentOf, isObject } from '../../wasm/js/shared/json.ts'
-import { plain } from '../../wasm/js/shared/plaintext.ts'
+import { extentOf, isObject, mayLoseDigits } from '../../wasm/js/shared/json.ts'
+import { mayHide, plain } from '../../wasm/js/shared/plaintext.ts'
 import * as browser from '../browser.ts'
 import type { PageOrigin } from '../messages.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
-import { mostLevels, pagePort, type FromPage, type PageList, type PageTool, type ToPage } from './pagemessages.ts'
+import {
+  longest,
+  mostLevels,
+  pagePort,
+  type FromPage,
+  type PageList,
+  type PageTool,
+  type ToPage,
+} from './pagemessages.ts'
 
 /** How long a page may take to list its tools, in ms. */
 const attachTimeout = 3000
@@ -13,6 +21,8 @@ const attachTimeout = 3000
 const usualSeconds = 30, mostSeconds = 300
 /** The most open pages. */
 const mostPages = 50
+/** The most blocks of a result. One with more is JSON: millions would keep the background busy for many seconds. */
+const mostBlocks = 1000
 /** The most characters of a description in the side panel. */
 const shownDescription = 300
 
@@ -39,7 +49,7 @@ class Page {
     this.listed = promise
     const end = () => {
       this.ended = true
-      for (const { reject } of this.calls.values()) reject(gone())
+      for (const { reject } of this.calls.values()) reject(gone('The tool may have run.'))
       this.calls.clear()
       resolve()
       changed()
@@ -61,8 +71,8 @@ class Page {
   }
 
   /** Calls a tool. Resolves to what it returned, as text. */
-  async call(name: string, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
-    if (this.ended) throw gone()
+  async call(tool: PageTool, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
+    if (this.ended) throw gone(uncalled)
     const id = ++this.last
     const post = (m: ToPage) => this.port.post(m)
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -76,7 +86,7 @@ class Page {
     const timer = setTimeout(late, seconds * 1000)
     signal.addEventListener('abort', cancel)
     try {
-      post({ type: 'call', id, name, args })
+      post({ type: 'call', id, tool, args })
       if (signal.aborted) cancel()
       return await promise
     } finally {
@@ -94,8 +104,14 @@ class Page {
   }
 }
 
-const gone = () =>
-  new ToolFault('TAB_CLOSED', 'The page was closed or left, or its tools were switched off. The tool may have run.')
+const uncalled = 'The tool was not called.'
+const gone = (consequence: string) =>
+  new ToolFault('TAB_CLOSED', `The page was closed or left, or its tools were switched off. ${consequence}`)
+
+interface Named {
+  page: Page
+  tool: PageTool
+}
 
 /** The tools that open pages offer by the browser's modelContext (WebMCP), on origins that the user has switched on. */
 export class PageTools {
@@ -104,8 +120,8 @@ export class PageTools {
   private readonly granted = new Set<string>()
   private readonly pages = new Map<number, Page>()
   private readonly attaching = new Map<number, Promise<void>>()
-  /** The page of a call that the user was asked about. */
-  private readonly admitted = new WeakMap<AbortSignal, Page>()
+  /** The page and the tool of a call, as the user was asked about them. */
+  private readonly admitted = new WeakMap<AbortSignal, Named>()
   private unwatch: (() => void) | undefined
 
   /** `origins`: those that are switched on. `changed`: the lists may differ. */
@@ -209,15 +225,14 @@ export class PageTools {
     run: async ({ args }) => {
       await this.refresh()
       const lists = this.origins().flatMap((origin) => this.listsOf(origin))
-      const pages = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId).map((
-        { tabId, list: { origin, title, tools, left } },
-      ) => ({
+      const wanted = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId)
+      const pages = await Promise.all(wanted.map(async ({ tabId, list }) => ({
         tabId,
-        origin,
-        title,
-        tools: tools.map(({ flags: _, ...tool }) => tool),
-        ...(left && { left }),
-      }))
+        origin: list.origin,
+        title: await titleOf(tabId, list),
+        tools: list.tools.map(({ flags: _, ...tool }) => tool),
+        ...(list.left && { left: list.left }),
+      })))
       return {
         content: [{ type: 'text', text: JSON.stringify({ pages }) }],
         structuredContent: { pages },
@@ -245,33 +260,35 @@ export class PageTools {
     annotations: { destructiveHint: true, openWorldHint: true },
     scope: async (call) => (await this.named(call)).page.list!.origin,
     flags: (call) => {
-      const tool = this.admitted.get(call.signal)?.list?.tools.find((t) => t.name === call.args.name)
+      const tool = this.admitted.get(call.signal)?.tool
       return tool ? [...tool.flags, ...scanDefinition({ ...tool, flags: undefined })] : []
     },
     summary: async (call) => {
-      const { page: { list }, tool } = await this.named(call)
-      return `Use “${tool.title || tool.name}” of ${list!.origin}, in the tab “${list!.title}”`
+      const { page: { tabId, list }, tool } = await this.named(call)
+      const title = await titleOf(tabId, list!)
+      // The origin comes first. A page's words behind it may say anything, such as another origin.
+      return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(title)}”`
     },
     run: async (call) => {
-      const { page } = await this.named(call)
-      const { name, arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
-        name: string
+      const { page, tool } = await this.named(call)
+      const { arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
         arguments?: Record<string, unknown>
         timeoutSeconds?: number
       }
       const { origin } = page.list!
-      return outputOf(await page.call(name, args, call.signal, timeoutSeconds), origin)
+      return outputOf(await page.call(tool, args, call.signal, timeoutSeconds), origin)
     },
   }
 
   /** The page and the tool of a call. The page is the one that the user was asked about, even if the tab goes on. */
-  private async named({ args, signal }: ToolCall): Promise<{ page: Page; tool: PageTool }> {
+  private async named({ args, signal }: ToolCall): Promise<Named> {
     const tabId = Number(args.tabId)
     const before = this.admitted.get(signal)
-    if (before?.ended) throw gone()
+    if (before?.page.ended) throw gone(uncalled)
+    if (before) return before
     // The first try may reach the document that the tab is about to leave.
-    for (let tries = 0; !before && !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
-    const page = before ?? this.pages.get(tabId)
+    for (let tries = 0; !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
+    const page = this.pages.get(tabId)
     if (!page?.list || page.ended) {
       const { url = '' } = await browser.getTab(tabId) ?? {}
       if (URL.canParse(url) && this.allows(new URL(url).origin))
@@ -280,29 +297,37 @@ export class PageTools {
         'panel of Portolan.'
       throw new ToolFault('NO_PERMISSION', message)
     }
-    this.admitted.set(signal, page)
     const tool = page.list.tools.find((t) => t.name === args.name)
     if (!tool) throw new ToolFault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(args.name)} now.`)
-    return { page, tool }
+    const named = { page, tool }
+    this.admitted.set(signal, named)
+    return named
   }
 }
+
+/** The title that the tab shows now. Pages change theirs without a new list. */
+async function titleOf(tabId: number, { origin, title }: PageList): Promise<string> {
+  const tab = await browser.getTab(tabId)
+  const isSame = tab && URL.canParse(tab.url) && new URL(tab.url).origin === origin
+  return isSame ? plain(tab.title).text.slice(0, longest.title) : title
+}
+
+const inLine = (text: string) => text.replace(/\s+/g, ' ')
 
 /** What a page returned as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
 export function outputOf(text: string, origin: string): ToolOutput {
   const _meta = { 'portolan/untrusted': [new URL(origin).host], 'portolan/origin': origin }
+  const said = plain(text).text
   let value: unknown
   try {
-    value = JSON.parse(text, (_, v: unknown) => typeof v === 'string' ? plain(v).text : v)
-    if (!extentOf(value, mostLevels)) value = plain(text).text
-  } catch { // no JSON, or one of too many levels
-    value = plain(text).text
+    value = JSON.parse(text, (_, v: unknown) => cleaned(v))
+  } catch { /* no JSON, or one of too many levels */ }
+  // The browser gives a string as it is. So a number or a text in quotes may be one, and stays as it is.
+  if (!isObject(value) || !extentOf(value, mostLevels)) return { content: [{ type: 'text', text: said }], _meta }
+  if (!Array.isArray(value['content']) || value['content'].length > mostBlocks) {
+    const shown = mayLoseDigits(text) ? said : JSON.stringify(value)
+    return { content: [{ type: 'text', text: shown }], structuredContent: value, _meta }
   }
-  if (!isObject(value)) {
-    const said = typeof value === 'string' ? value : JSON.stringify(value)
-    return { content: [{ type: 'text', text: said }], _meta }
-  }
-  if (!Array.isArray(value['content']))
-    return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value, _meta }
   const { content, structuredContent, isError } = value
   return {
     content: content.map(blockOf),
@@ -310,6 +335,14 @@ export function outputOf(text: string, origin: string): ToolOutput {
     isError: isError === true,
     _meta,
   }
+}
+
+/** A value of JSON without hidden text. What is in it is clean already. */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return plain(value).text
+  return isObject(value) && Object.keys(value).some(mayHide)
+    ? Object.fromEntries(Object.entries(value).map(([name, v]) => [plain(name).text, v]))
+    : value
 }
 
 /** A block that clients take: a text, an image or a sound. Others become JSON text. */

@@ -1,17 +1,25 @@
 // The two programs around a model's code, as texts: a bundler that changes functions would break them.
 
+/** The most characters of a text that the page gets of code. A longer one is cut, and is too long for its place. */
+const mostText = (1 << 20) + 1
+
 /**
- * The script of the frame. It starts a worker with the text that it receives, and gives it a port. Errors of the worker
- * go to the other port. docs/csp.md has the digest of this text.
+ * The script of the frame. It starts a worker with the text that it receives. What the worker sends passes through the
+ * frame as a flat object of numbers and short texts, or else as 0: a large message would fill and stop the page.
+ * Errors of the worker go to the other port. docs/csp.md has the digest of this text.
  */
 export const frameScript = `onmessage=({source,data,ports:[p,q]})=>{if(source!==parent)return;onmessage=null;try{` +
   `let u=URL.createObjectURL(new Blob([data],{type:"text/javascript"}));` +
   `try{u=trustedTypes.createPolicy("portolan",{createScriptURL:x=>x}).createScriptURL(u)}catch{}` +
-  `const w=new Worker(u);w.onerror=e=>{e.preventDefault();p.postMessage([e.message||"",e.lineno,e.colno])};` +
-  `w.postMessage(0,[q]);p.postMessage([])}catch{p.postMessage([""])}}`
+  `const w=new Worker(u),{port1:c,port2:d}=new MessageChannel,s=x=>x.slice(0,${mostText});` +
+  `c.onmessage=({data:x})=>{let m=0,n=0;if(x&&x.constructor===Object){m={};for(const k in x){if(++n>20)break;` +
+  `const v=x[k];if(k.length<99)typeof v=="string"?m[k]=s(v):typeof v=="number"&&(m[k]=v)}}q.postMessage(m)};` +
+  `c.onmessageerror=()=>q.postMessage(0);q.onmessage=e=>c.postMessage(e.data);` +
+  `w.onerror=e=>{e.preventDefault();p.postMessage([s(e.message||""),e.lineno,e.colno])};` +
+  `w.postMessage(0,[d]);p.postMessage([])}catch{p.postMessage([""])}}`
 
 /** The digest of the script, as a policy has it. */
-export const frameDigest = 'sha256-IpTK7aiCJgnJNty8uV74BfLQpxC9B5YZrDb/KBh4ie4='
+export const frameDigest = 'sha256-oe6O7jqwMwUp3dV/OCx0sVKuPDnHEzc0KNPNM+8t/uE='
 
 /** The frame's document. Its policy allows the script and workers, and no address at all. */
 export const frameDocument =
@@ -42,14 +50,14 @@ const call = (server, tool, args) => new Promise((resolve, reject) => {
   send({ call: last, server, tool, args: text })
 })
 const named = (member) => new Proxy(Object.freeze({}), {
-  get: (_, name) => typeof name === 'string' && name !== 'then' ? member(name) : undefined,
+  get: (_, name) => typeof name === 'string' && name !== 'then' && name !== 'toJSON' ? member(name) : undefined,
 })
 const tools = named((server) => named((tool) => (args) => call(server, tool, args)))
 const plain = (_, value) => value instanceof Map ? Object.fromEntries(value) : value instanceof Set ? [...value] : value
 const shown = (value) => {
   if (typeof value === 'string') return value
-  if (value instanceof Error) return String(value)
-  try { return stringify(value, plain) ?? String(value) } catch { return String(value) }
+  try { return (value instanceof Error ? undefined : stringify(value, plain)) ?? String(value) } catch {}
+  try { return String(value) } catch { return '[' + typeof value + ']' }
 }
 const log = (...values) => {
   const text = values.map(shown).join(' ').slice(0, room)

@@ -4,10 +4,10 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { trusted } from '../shared/trusted.ts'
 import type { DispatchOptions, Flag, ToolInfo, ToolResult } from '../shared/types.ts'
 import { frameDigest, frameDocument, head, mostLogged, mostLogs, mostReturned, tail } from './codeframe.ts'
-import { pathOf } from './declarations.ts'
+import { codeName, pathOf } from './declarations.ts'
 import { apiTool } from './toolnames.ts'
 import { aborted } from './requests.ts'
-import { textOf } from './text.ts'
+import { sound, textOf } from './text.ts'
 
 export { declarations } from './declarations.ts'
 
@@ -18,7 +18,7 @@ const mostRuns = 4, mostArguments = 1 << 20, mostName = 1000, mostFlags = 50
 /** How long the frame, and then its worker, may be silent at first, in ms. */
 const silence = 5000
 
-/** Calls a tool for code: one of a server by the server's own name. */
+/** Calls a tool for code: one of a server by its name in code. */
 type CallTool = (server: string, tool: string, args: string, signal: AbortSignal) => Promise<ToolResult>
 
 /** What became of a run. */
@@ -47,7 +47,7 @@ export async function runFor(tools: CodeTools, code: unknown, given: DispatchOpt
   const { signal: caller, timeoutMs, attempts, trace, callId } = given
   const options = { timeoutMs, attempts, trace, callId } as DispatchOptions
   const call: CallTool = async (server, tool, args, signal) => {
-    const known = tools.tools.find((t) => t.server === server && t.tool === tool)
+    const known = tools.tools.find((t) => t.server === server && codeName(t) === tool)
     const name = known?.name ?? `${server}__${tool}`
     try {
       // A tool that is held, or whose server is off, is refused as in any call.
@@ -55,8 +55,8 @@ export async function runFor(tools: CodeTools, code: unknown, given: DispatchOpt
     } catch (e) {
       if (known || !/^(unknown_|not_offered)/.test((e as RegistryError).code)) throw e
     }
-    const near = await tools.nearest(`${server} ${tool}`, apiTool, pathOf)
-    throw new RegistryError('unknown_tool', `There is no ${pathOf({ server, tool })}.${near}`)
+    const near = await tools.nearest(`${server} ${tool}`, apiTool, (t) => pathOf(t.server, codeName(t)))
+    throw new RegistryError('unknown_tool', `There is no ${pathOf(server, tool)}.${near}`)
   }
   try {
     return await runCode(code, call, [tools.ended, ...(caller ? [caller] : [])])
@@ -150,7 +150,7 @@ class Run {
       frame.contentWindow!.postMessage(head + this.#code + tail, '*', ports)
     }
     this.#wait(silence, () => this.end(unsupported('the policy of this page forbids the frame')))
-    ;(document.body ?? document.documentElement).append(frame)
+    document.documentElement.append(frame) // some apps replace the body, and the frame would end with it
   }
 
   #wait(ms: number, then: () => void): void {
@@ -245,7 +245,7 @@ class Run {
 
   /** Ends the run with an error of the code. `places` are lines and columns of the worker's text. */
   #fail(message: string, places: [line: number, column: number][] = []): void {
-    const lines = this.#code.split('\n')
+    const lines = this.#code.split(/\r\n?|[\n\u2028\u2029]/)
     const before = head.split('\n').length - 1
     const [line, column] = places.find(([line]) => line > before && line <= before + lines.length) ?? []
     // An error behind the last line, such as a missing brace, is one of the last line.
@@ -264,7 +264,7 @@ class Run {
     const text = bounded(said, room, total > said.length, total)
     const title = isError ? '' : 'Returned:\n'
     const whole = logs ? `Logged:\n${logs}${text && `\n\n${title}${text}`}` : text
-    this.end({ text: plain(whole).text, isError, flags: this.#flags })
+    this.end({ text: sound(plain(whole).text), isError, flags: this.#flags })
   }
 
   /** Ends the frame with its worker, and the calls under way. */

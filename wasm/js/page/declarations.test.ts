@@ -142,7 +142,7 @@ test('names and texts of a hostile server end no comment and no string', () => {
     tool({ name, description: `line\n${name}\n/`, inputSchema: schemas[i]!, outputSchema: schemas[i]! }, name),
     tool({ name: `${name}2`, title: name, description: name, inputSchema: {} }, name),
   ])
-  const programs = tools.map((t) => ({ declared: declarations([t]), code: `void ${pathOf(t)}` }))
+  const programs = tools.map((t) => ({ declared: declarations([t]), code: `void ${pathOf(t.server, t.tool)}` }))
   complaints(programs).forEach((found, i) => assert.deepEqual(found, [], programs[i]!.declared))
   for (const { declared } of programs) {
     assert.ok(!/[\u2028\u2029\u202e\u200b]/.test(declared), 'hidden characters are shown')
@@ -196,6 +196,28 @@ test('schemas that are no schemas, or are endless, are bounded', () => {
   for (const { declared } of programs) assert.ok(declared.length < 9000, `${declared.length} characters`)
 })
 
+test('a large part that references lead to again and again is read a few times only', () => {
+  let reads = 0
+  /** An object that counts how often it is read. */
+  const counted = (schema: object) => new Proxy(schema, { get: (o, k) => (reads++, Reflect.get(o, k)) })
+  const large = Array.from({ length: 20_000 }, (_, i) => `r${i}`)
+  const parts: Record<string, object> = {
+    required: counted({ required: counted(large) }),
+    names: { properties: counted({ ['x'.repeat(1e5)]: counted({}) }) },
+    default: { properties: { a: counted({ default: counted(large) }) } },
+    types: counted({ type: counted(large) }),
+    reference: counted({ $ref: `#/${'a/'.repeat(1e5)}` }),
+  }
+  for (const [name, one] of Object.entries(parts)) {
+    const names = Array.from({ length: 100 }, (_, i) => `p${i}`)
+    const $defs = Object.fromEntries(names.map((n) => [n, { $ref: '#/$defs/one' }]))
+    const properties = Object.fromEntries(names.map((n) => [n, { $ref: `#/$defs/${n}` }]))
+    reads = 0
+    declarations([tool({ inputSchema: { properties, $defs: { ...$defs, one } } as never })])
+    assert.ok(reads < 120_000, `${name}: ${reads}`)
+  }
+})
+
 test('many tools are declared as far as they fit, and the others are counted', () => {
   const inputSchema = {
     type: 'object',
@@ -210,6 +232,6 @@ test('many tools are declared as far as they fit, and the others are counted', (
 })
 
 test('code reaches a tool under the path that is declared', () => {
-  assert.equal(pathOf({ server: 'a', tool: 'b' }), 'tools.a.b')
-  assert.equal(pathOf({ server: 'my-server', tool: 'say "hi"' }), 'tools["my-server"]["say \\"hi\\""]')
+  assert.equal(pathOf('a', 'b'), 'tools.a.b')
+  assert.equal(pathOf('my-server', 'say "hi"'), 'tools["my-server"]["say \\"hi\\""]')
 })

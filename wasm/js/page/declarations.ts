@@ -9,8 +9,8 @@ import { lookup } from './schemaview.ts'
 
 /** The bounds in UTF-8 bytes: of a tool, and of all. */
 const mostOfTool = 8 << 10, mostOfAll = 32 << 10
-/** The schemas of a tool, how deep they nest, and the members, alternatives or values of one. */
-const mostSchemas = 500, deepest = 10, mostMembers = 100
+/** The schemas of a tool, how deep they nest, and of one: the members, alternatives or values, and required names. */
+const mostSchemas = 500, deepest = 10, mostMembers = 100, mostRequired = 1000
 /** The longest texts in characters: of a tool, of a parameter, of a value in a note. */
 const mostText = 1000, mostNote = 200, mostValue = 60
 
@@ -30,9 +30,13 @@ const noted =
   'format pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems default'
     .split(' ')
 
-/** Where code finds a tool: tools.server.tool, with names in brackets that are no identifiers. */
-export const pathOf = ({ server, tool }: Pick<ToolInfo, 'server' | 'tool'>): string =>
-  `tools${[server, tool].map((name) => isIdentifier(name) ? `.${name}` : `[${quoted(name)}]`).join('')}`
+/** Where code finds a tool: tools.server.name, with names in brackets that are no identifiers. */
+export const pathOf = (server: string, name: string): string =>
+  `tools${[server, name].map((name) => isIdentifier(name) ? `.${name}` : `[${quoted(name)}]`).join('')}`
+
+/** The name of a tool in code: that of an override, or the server's own. */
+export const codeName = ({ name, server, tool, original }: ToolInfo): string =>
+  original && name.startsWith(`${server}__`) ? name.slice(server.length + 2) : tool
 
 /** The declarations of tools, as many as fit. */
 export function declarations(tools: readonly ToolInfo[]): string {
@@ -51,17 +55,18 @@ export function declarations(tools: readonly ToolInfo[]): string {
 
 const sizeOf = (text: string) => new TextEncoder().encode(text).length
 
-function functionOf({ tool, definition }: ToolInfo): string {
-  const { description, inputSchema, outputSchema } = definition
+function functionOf(tool: ToolInfo): string {
+  const { description, inputSchema, outputSchema } = tool.definition
+  const name = memberName(codeName(tool))
   const about = comment(clipped(description, mostText), '    ')
   const needs = isObject(inputSchema) && Array.isArray(inputSchema['required']) && inputSchema['required'].length > 0
   for (const detail of details) {
     const args = objectType(new Writer(inputSchema, detail).type(inputSchema, 4, []))
     const result = outputSchema === undefined ? 'any' : new Writer(outputSchema, detail).type(outputSchema, 4, [])
-    const text = `${about}    ${memberName(tool)}(args${needs ? '' : '?'}: ${args}): Promise<${result}>\n`
+    const text = `${about}    ${name}(args${needs ? '' : '?'}: ${args}): Promise<${result}>\n`
     if (sizeOf(text) <= mostOfTool) return text
   }
-  return `${about}    ${memberName(tool)}(args: Record<string, unknown> /* the schema is too large */): Promise<any>\n`
+  return `${about}    ${name}(args: Record<string, unknown> /* the schema is too large */): Promise<any>\n`
 }
 
 /** Arguments are an object, whatever the schema says. */
@@ -74,6 +79,7 @@ function objectType(text: string): string {
 class Writer {
   readonly #root: unknown
   readonly #detail: Detail
+  /** The schemas that may follow. What is large counts as several, because references may lead there again. */
   #left = mostSchemas
 
   constructor(root: unknown, detail: Detail) {
@@ -103,6 +109,7 @@ class Writer {
   #referred(schema: Schema, indent: number, refs: readonly string[]): string {
     const ref = schema['$ref'] ?? schema['$dynamicRef'] ?? schema['$recursiveRef']
     if (typeof ref !== 'string') return ''
+    this.#left -= ref.length / 1000
     const name = safe(ref.slice(0, mostValue)).replace(/\s+/g, ' ')
     if (refs.includes(ref)) return `unknown /* again ${name} */`
     const target = lookup(this.#root, ref)
@@ -149,10 +156,13 @@ class Writer {
   #object(schema: Schema, indent: number, refs: readonly string[]): string {
     const { additionalProperties: more = true, patternProperties } = schema
     const properties = isObject(schema['properties']) ? schema['properties'] : {}
-    const required = Array.isArray(schema['required']) ? schema['required'].filter((k) => typeof k === 'string') : []
-    const names = [...new Set([...Object.keys(properties), ...required])]
+    const asked: unknown[] = Array.isArray(schema['required']) ? schema['required'].slice(0, mostRequired) : []
+    const required = asked.filter((k) => typeof k === 'string')
+    const names = [...new Set([...Object.keys(properties).slice(0, mostMembers + 1), ...required])]
+    const shown = names.slice(0, mostMembers)
+    this.#left -= names.length / mostMembers + shown.join('').length / 1000
     const pad = ' '.repeat(indent + 2)
-    const members = names.slice(0, mostMembers).map((name) => {
+    const members = shown.map((name) => {
       const member = get(properties, name)
       const type = this.type(member, indent + 2, refs)
       return `${this.#note(member, pad)}${pad}${memberName(name)}${required.includes(name) ? '' : '?'}: ${type}\n`
@@ -171,9 +181,11 @@ class Writer {
   /** The description of a member, and which values it takes. */
   #note(schema: unknown, pad: string): string {
     if (!this.#detail.notes || !isObject(schema)) return ''
-    const bounds = noted.flatMap((key) =>
-      key in schema ? `${key}: ${JSON.stringify(schema[key])?.slice(0, mostValue)}` : []
-    )
+    const bounds = noted.filter((key) => key in schema).map((key) => {
+      const value = JSON.stringify(schema[key])
+      this.#left -= value.length / 1000
+      return `${key}: ${value.slice(0, mostValue)}`
+    })
     const text = clipped(schema['description'], mostNote)
     return comment(bounds.length ? `${text} (${bounds.join(', ')})`.trim() : text, pad)
   }
@@ -186,8 +198,9 @@ const isObjectLike = (schema: Schema) =>
 /** The types of a schema, said or meant. */
 function kindsOf(schema: Schema): string[] {
   const { type } = schema
-  const said = (Array.isArray(type) ? type : [type]).filter((kind): kind is string => typeof kind === 'string')
-  if (said.length) return said.slice(0, mostMembers)
+  const kinds: unknown[] = Array.isArray(type) ? type.slice(0, mostMembers) : [type]
+  const said = kinds.filter((kind) => typeof kind === 'string')
+  if (said.length) return said
   if (isObjectLike(schema)) return ['object']
   return 'items' in schema || 'prefixItems' in schema ? ['array'] : []
 }
@@ -217,7 +230,7 @@ const memberName = (name: string) => isIdentifier(name) && name !== 'new' ? name
 
 const clipped = (text: unknown, most: number): string => {
   if (typeof text !== 'string') return ''
-  const shown = plain(text).text.trim()
+  const shown = plain(text.slice(0, 8 * most)).text.trim()
   return shown.length > most ? `${shown.slice(0, most)}…` : shown
 }
 

@@ -10,6 +10,7 @@ import { shielded } from './requests.ts'
 interface ModelContext {
   registerTool(tool: object, options: { signal: AbortSignal }): unknown
   unregisterTool?(name: string): unknown
+  addEventListener?(type: 'toolchange', listener: () => void, options: { signal: AbortSignal }): void
 }
 
 /** What publishing needs of the registry. */
@@ -36,11 +37,11 @@ export class Publisher {
   /** Offers the tools to a document. All publications of one document are the same, until the last has ended. */
   publish(document: object, onRefused?: OnRefused): () => void {
     if (onRefused !== undefined) checkFunction('onRefused', onRefused)
-    const context = contextOf(document)
+    const context = isGone(document) ? undefined : contextOf(document)
     if (!context || this.#source.ended.aborted) return () => {}
     let publication = this.#publications.get(context)
     if (!publication) {
-      publication = new Publication(context, this.#source, () => this.#publications.delete(context))
+      publication = new Publication(document, context, this.#source, () => this.#publications.delete(context))
       this.#publications.set(context, publication)
     }
     return publication.join(onRefused)
@@ -55,6 +56,7 @@ interface Offer {
 }
 
 class Publication {
+  readonly #document: object
   readonly #context: ModelContext
   readonly #source: Published
   readonly #users = new Set<OnRefused>()
@@ -62,7 +64,8 @@ class Publication {
   /** Aborts when the last user has left, and with the registry. */
   readonly #end = new AbortController()
 
-  constructor(context: ModelContext, source: Published, ended: () => void) {
+  constructor(document: object, context: ModelContext, source: Published, ended: () => void) {
+    this.#document = document
     this.#context = context
     this.#source = source
     const stop = source.subscribe(() => this.#follow())
@@ -71,7 +74,9 @@ class Publication {
       ended()
       for (const offer of this.#offers.values()) offer.end()
     })
-    source.ended.addEventListener('abort', () => this.#end.abort(), { signal: this.#end.signal })
+    const { signal } = this.#end
+    source.ended.addEventListener('abort', () => this.#end.abort(), { signal })
+    shielded(() => context.addEventListener?.('toolchange', () => this.#retry(), { signal }))
   }
 
   join(onRefused: OnRefused = () => {}): () => void {
@@ -96,12 +101,19 @@ class Publication {
     for (const info of now.values()) if (!this.#offers.has(info.name)) this.#offer(info)
   }
 
-  #offer(info: types.ToolInfo): void {
-    const context = this.#context
+  /** Offers tools again that were refused. Another script may have taken back a tool of that name. */
+  #retry(): void {
+    for (const { info, refused } of [...this.#offers.values()]) if (refused) this.#offer(info, refused)
+  }
+
+  /** `before`: the refusal that users know of. */
+  #offer(info: types.ToolInfo, before?: RegistryError): void {
+    const document = this.#document, context = this.#context
     const control = new AbortController()
     const offer: Offer = {
       info,
       end() {
+        if (isGone(document)) return
         control.abort()
         if (offer.refused) return // the name is not ours
         try {
@@ -117,6 +129,7 @@ class Publication {
         hint: 'A document takes a name once. A permissions policy may forbid the feature "tools".',
         cause,
       })
+      if (before?.message === offer.refused.message) return
       for (const user of this.#users) shielded(() => user(offer.refused!, info.name))
     }
     try {
@@ -128,8 +141,8 @@ class Publication {
 
   /** The tool in the form of the draft. */
   #toolOf(info: types.ToolInfo): object {
-    const { title, description, inputSchema, annotations = {} } = info.definition
-    const says = (hint: string) => annotations[hint] === true
+    const { title, description, inputSchema, annotations } = info.definition
+    const says = (hint: string) => annotations?.[hint] === true
     return {
       name: info.name,
       ...(title && { title }),
@@ -159,6 +172,15 @@ class Publication {
       const { code } = e as RegistryError
       return { content: [{ type: 'text', text: `${messageOf(e)} (${code})` }], isError: true }
     }
+  }
+}
+
+/** Whether a document has no window, or no more. Chromium 156 may crash when its modelContext is used. */
+function isGone(document: { defaultView?: unknown }): boolean {
+  try {
+    return document.defaultView === null
+  } catch {
+    return false
   }
 }
 

@@ -415,9 +415,10 @@ export interface Registry extends AsyncDisposable {
    * failure is one with `isError`, whose text ends with the code. `openWorldHint` becomes `untrustedContentHint`.
    *
    * `document` is by default that of the page. `onRefused` gets an error with `unsupported` for each tool that the
-   * browser refuses, such as one whose name the page has registered itself. The other tools are offered. Rejects with
-   * `unsupported` if `modelContext` has no `registerTool`. The returned function takes the tools back and ends their
-   * calls. So does {@link close}.
+   * browser refuses, such as one whose name the page has registered itself. The other tools are offered, and that one
+   * once its name is free. A document without a window, as of a removed frame, gets none. Rejects with `unsupported` if
+   * `modelContext` has no `registerTool`. The returned function takes the tools back and ends their calls. So does
+   * {@link close}.
    */
   publishTools(document?: object, onRefused?: (error: RegistryError, tool: string) => void): Promise<() => void>
   /** Whether a model may call a tool with this name now. */
@@ -953,8 +954,8 @@ export interface ToolFilter {
    * `portolan_run_code` runs JavaScript that calls them as `await tools.server.tool(args)`. `dispatch()` and `call()`
    * answer both. The code runs in a worker of a sandboxed frame without network, with at most 50 calls, 30 s of its own
    * time, 10 minutes in all, and 64 KiB of output. Each call in it is checked and approved as a direct one. It goes
-   * with `format`, `resources` and `readResult`; a view says which tools there are. Throws `unsupported` without a
-   * document; where a policy of the page forbids it, the run rejects so. Default: false.
+   * with `format`, `resources`, `skills` and `readResult`; a view says which tools there are. Throws `unsupported`
+   * without a document; where a policy of the page forbids it, the run rejects so. Default: false.
    */
   codeMode?: boolean
   /** Receives what the format cannot express of the tools' schemas; see {@link Registry.losses}. */
