@@ -4,11 +4,12 @@ import { launchChromium, root } from './harness.ts'
 import { lawServer } from './lawserver.ts'
 import { openRun, runSite, stages } from './runsite.ts'
 
-// Pictures of apps and of the stages of a run for docs/screenshots, light and dark, narrow and wide:
+// Pictures of an app and of a run for the documents, light and dark:
 //
 //   ./build.sh screenshots
 
 const dir = `${root}docs/screenshots`
+const width = 1280
 
 async function picture(page: Page, name: string): Promise<void> {
   await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
@@ -16,7 +17,7 @@ async function picture(page: Page, name: string): Promise<void> {
   console.log(`${name}.png`)
 }
 
-async function apps(browser: Browser, width: number, colorScheme: 'light' | 'dark'): Promise<void> {
+async function app(browser: Browser, colorScheme: 'light' | 'dark'): Promise<void> {
   const sandbox = await sandboxSite()
   const site = await appSite(sandbox.url)
   const page = await browser.newPage({ viewport: { width, height: 420 }, colorScheme })
@@ -27,38 +28,29 @@ async function apps(browser: Browser, width: number, colorScheme: 'light' | 'dar
   await page.frameLocator('iframe').frameLocator('iframe').getByText('High water: 1.2 m').waitFor()
   await page.waitForFunction(() => window.app.shadowRoot!.querySelector('iframe')!.style.blockSize)
   await picture(page, `app-inline-${width}-${colorScheme}`)
-  await page.getByRole('button', { name: 'Full screen' }).click()
-  await picture(page, `app-full-${width}-${colorScheme}`)
   await page.close()
   await Promise.all([site.close(), sandbox.close()])
 }
 
-async function runs(browser: Browser, width: number, colorScheme: 'light' | 'dark'): Promise<void> {
+async function run(browser: Browser, colorScheme: 'light' | 'dark'): Promise<void> {
   const [law, site] = await Promise.all([lawServer(), runSite()])
-  for (const [name, { says, query, fault, shows }] of Object.entries(stages)) {
-    law.reset()
-    const { page } = await openRun(browser, site, law.url, says, query, {
-      viewport: { width, height: 420 },
-      colorScheme,
-    })
-    Object.assign(law.faults, fault)
-    const element = page.locator('portolan-run')
-    await element.locator('#prompt').fill('Liability of carriers by sea')
-    await element.locator('#prompt').press('Enter')
-    await element.locator(shows).first().waitFor()
-    const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 760))
-    await page.setViewportSize({ width, height })
-    await picture(page, `run-${name}-${width}-${colorScheme}`)
-    await page.close()
-  }
+  const { says, query, shows } = stages.answer!
+  law.reset()
+  const { page } = await openRun(browser, site, law.url, says, query, { viewport: { width, height: 420 }, colorScheme })
+  const element = page.locator('portolan-run')
+  await element.locator('#prompt').fill('Liability of carriers by sea')
+  await element.locator('#prompt').press('Enter')
+  await element.locator(shows).first().waitFor()
+  const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 760))
+  await page.setViewportSize({ width, height })
+  await picture(page, `run-answer-${width}-${colorScheme}`)
+  await page.close()
   await Promise.all([law.close(), site.close()])
 }
 
 const browser = await launchChromium()
-for (const width of [380, 1280]) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await apps(browser, width, colorScheme)
-    await runs(browser, width, colorScheme)
-  }
+for (const colorScheme of ['light', 'dark'] as const) {
+  await app(browser, colorScheme)
+  await run(browser, colorScheme)
 }
 await browser.close()
