@@ -170,6 +170,22 @@ for (const mode of ['worker', 'main'])
     await page.evaluate('r.close()')
   })
 
+test('a change in one tab keeps the newer secret that another tab has stored', async (t) => {
+  const context = await fresh(t)
+  const options = `{ mode: 'worker', rememberSecrets: true }`
+  const secret = (value: string) => `{ headers: { Authorization: 'Bearer ${value}' } }`
+  const a = await tab(context, options)
+  await a.evaluate(`r.addServer('s', { url: '${server.url}', ...${secret('old')} })`)
+  const b = await tab(context, options)
+  await a.evaluate(`r.updateServer('s', ${secret('new')})`)
+  await b.evaluate(`r.updateServer('s', { timeoutMs: 9000 })`)
+  const c = await tab(context, options)
+  server.headers.length = 0
+  await c.evaluate('r.discover()')
+  assert.equal(await c.evaluate('r.getSnapshot().servers.s.config.timeoutMs'), 9000)
+  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer new'))
+})
+
 test('tabs share one module and one state', async (t) => {
   const context = await fresh(t)
   downloads = 0

@@ -8,7 +8,8 @@ import { secretAuthFields } from '../shared/wire.gen.ts'
 export interface SecretStore {
   /** The configuration with its secrets. Undefined if there are none. */
   get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
-  set(server: string, config: ServerConfig | undefined): Promise<void>
+  /** Keeps the secrets of a configuration, of which these fields have changed, by default all. */
+  set(server: string, config: ServerConfig | undefined, fields?: readonly string[]): Promise<void>
 }
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
@@ -25,7 +26,9 @@ export async function openSecrets(): Promise<SecretStore> {
       const text = await vault.text(server, context(server, config.url))
       return text ? filled(config, JSON.parse(text) as Record<string, string>) : undefined
     },
-    set(server, config) {
+    async set(server, config, fields) {
+      // This tab does not know what another tab has stored meanwhile.
+      if (fields && !fields.some((field) => ['url', 'headers', 'auth', 'rememberSecrets'].includes(field))) return
       const secrets = config ? secretsOf(config) : {}
       const text = Object.keys(secrets).length ? JSON.stringify(secrets) : ''
       return vault.setText(server, text, context(server, config?.url ?? ''))
