@@ -186,6 +186,20 @@ test('a change in one tab keeps the newer secret that another tab has stored', a
   assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer new'))
 })
 
+test('registries of one page leave a single lock about their writes', async (t) => {
+  const page = await tab(await fresh(t), `{ mode: 'main' }`)
+  const locks = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    for (let i = 0; i < 4; i++) {
+      await using r = await createRegistry({ mode: 'main' })
+      await r.addServer('s' + i, { url: 'builtin:demo', enabled: false })
+    }
+    const { held } = await navigator.locks.query()
+    return held.map((l) => l.name).filter((name) => name.startsWith('portolan wrote '))
+  })()`) as string[]
+  assert.deepEqual(locks.map((name) => name.split(' ')[2]), ['4'])
+})
+
 test('tabs share one module and one state', async (t) => {
   const context = await fresh(t)
   downloads = 0
