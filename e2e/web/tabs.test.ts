@@ -148,6 +148,29 @@ test('a worker that hangs is replaced when it misses a deadline by far', async (
   assert.equal(await page.evaluate('workers.length'), 2)
 })
 
+test('a page that was frozen beyond a deadline keeps its worker, and its other calls', async (t) => {
+  const page = await tab(await fresh(t), withServers('worker'))
+  await page.evaluate('r.discover()')
+  server.calls.length = 0
+  await page.evaluate(`void (window.slow = Promise.all([
+    r.call('s__wait', {}, { timeoutMs: 5000 }).catch((e) => e.code),
+    r.call('s__wait', {}, { timeoutMs: 60000 }).catch((e) => e.code),
+  ]))`)
+  for (let i = 0; i < 500 && server.calls.length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  const cdp = await browser.newBrowserCDPSession()
+  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+  const renderers = processInfo.filter((p) => p.type === 'renderer')
+  for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+  await new Promise((resolve) => setTimeout(resolve, 11_000)) // longer than a worker may be silent
+  for (const { id } of renderers) process.kill(id, 'SIGCONT')
+  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.match(await page.evaluate(`r.dispatch('s__raw', { awake: 1 })`) as string, /awake/)
+  await page.evaluate('r.close()')
+  assert.deepEqual(await page.evaluate('slow'), ['timeout', 'closed'])
+  assert.equal(await page.evaluate('workers.length'), 1)
+})
+
 for (const mode of ['worker', 'main'])
   test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
     const context = await fresh(t)

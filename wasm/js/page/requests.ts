@@ -162,7 +162,7 @@ export class Requests {
         about: { tool: o.about?.tool, callId: o.about?.callId ?? id },
         resting: 0,
         since: 0,
-        until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
+        until: performance.now() + (o.giveUpMs ?? Infinity),
       })
       if (o.giveUpMs !== undefined) this.#watch()
       o.signal?.addEventListener('abort', abort)
@@ -240,6 +240,7 @@ export class Requests {
 
   // One timer serves all requests. Without requests there is none.
   #watch(): void {
+    const began = performance.now()
     this.#watching ??= setTimeout(() => {
       this.#watching = undefined
       const now = performance.now()
@@ -247,8 +248,9 @@ export class Requests {
         if (w.resting) this.#watch()
         else if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
-          // The module has its own deadlines. A module that misses them and is silent hangs.
-          if (this.#lastMessageAt < now - silence) this.#died()
+          // The module has its own deadlines. A module that misses them and is silent hangs. The time since the last
+          // check does not count: the page was frozen then, or the computer slept.
+          if (this.#lastMessageAt < began - silence) this.#died()
         } else if (w.until < Infinity) this.#watch()
       }
     }, look)
