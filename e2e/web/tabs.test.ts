@@ -341,6 +341,19 @@ test('a tab without enabled servers joins as soon as another has some', async (t
   await until(later, "r.has('demo__echo')")
 })
 
+test('a tab that opens after the data of the site was deleted gets a worker of its own', async (t) => {
+  const context = await fresh(t)
+  const options = `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`
+  const before = await tab(context, options)
+  await before.evaluate('r.discover()')
+  const cdp = await context.newCDPSession(before)
+  await cdp.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'all' })
+  const later = await tab(context, options)
+  await later.evaluate('r.discover()')
+  assert.equal(await later.evaluate('r.mode'), 'worker')
+  for (const page of [before, later]) assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'x' })`), 'x')
+})
+
 test('a shared worker that dies is replaced for all tabs', async (t) => {
   const context = await fresh(t)
   const [a, b] = await Promise.all([1, 2].map(() => tab(context, `{ mode: 'shared' }`)))
