@@ -354,6 +354,24 @@ test('a tab that opens after the data of the site was deleted gets a worker of i
   for (const page of [before, later]) assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'x' })`), 'x')
 })
 
+test('a page makes a registry again after the data of its site was deleted, in each mode', async (t) => {
+  const context = await fresh(t)
+  for (const mode of ['worker', 'shared', 'main']) {
+    const page = await tab(context, withServers(mode))
+    await page.evaluate('r.close()')
+    const cdp = await context.newCDPSession(page)
+    await cdp.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'all' })
+    const echo = await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      await using r = await createRegistry(${withServers(mode)})
+      await r.discover()
+      return await r.dispatch('demo__echo', { text: 'again' })
+    })()`)
+    assert.equal(echo, 'again', mode)
+    await page.close()
+  }
+})
+
 test('a shared worker that dies is replaced for all tabs', async (t) => {
   const context = await fresh(t)
   const [a, b] = await Promise.all([1, 2].map(() => tab(context, `{ mode: 'shared' }`)))

@@ -6,7 +6,7 @@ import { explainWasm } from '../shared/explain.ts'
 import { Host } from './host.ts'
 import { mismatch } from '../shared/integrity.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { holdLock, onReleased, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
+import { holdLock, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
 import type { Begin } from '../shared/protocol.ts'
 
 export interface SharedScope {
@@ -37,7 +37,7 @@ export function serveTabs(scope: SharedScope): void {
   }
 
   function joined(port: MessagePort, { join, begin }: Join): void {
-    onReleased(join, () => left(port))
+    navigator.locks.request(join, () => left(port)).catch(ignore)
     waiting.set(port, begin)
     if (host) void adopt(port, begin)
     else next()
