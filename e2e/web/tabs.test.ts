@@ -209,6 +209,25 @@ test('a change in one tab keeps the newer secret that another tab has stored', a
   assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer new'))
 })
 
+test('a database that another tab keeps from opening is waited for with a bound', async (t) => {
+  const context = await fresh(t)
+  const other = await context.newPage()
+  await other.goto(site.url)
+  await other.evaluate(`new Promise((blocked) => {
+    const open = indexedDB.open('portolan', 1)
+    open.onsuccess = () => {
+      window.db = open.result // it does not close for the next version
+      indexedDB.open('portolan', 2).onblocked = blocked
+    }
+  })`)
+  await assert.rejects(
+    tab(context, `{ mode: 'main', rememberSecrets: true }`).catch((e) => {
+      throw new Error(e.message.split('\n')[0])
+    }),
+    /RegistryError: the database that rememberSecrets needs does not open/,
+  )
+})
+
 test('registries of one page leave a single lock about their writes', async (t) => {
   const page = await tab(await fresh(t), `{ mode: 'main' }`)
   const locks = await page.evaluate(`(async () => {

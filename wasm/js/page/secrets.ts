@@ -3,6 +3,10 @@ import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
 import { openVault } from '../shared/vault.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
+import { within } from './requests.ts'
+
+/** The longest wait for the database, in ms. */
+const patience = 5000
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
@@ -14,7 +18,12 @@ export interface SecretStore {
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
 export async function openSecrets(): Promise<SecretStore> {
-  const vault = await openVault().catch((cause: unknown) => {
+  const vault = await within(AbortSignal.timeout(patience), openVault()).catch((cause: unknown) => {
+    if ((cause as RegistryError).code === 'aborted')
+      throw new RegistryError('invalid_option', 'the database that rememberSecrets needs does not open', {
+        hint: 'Close the other tabs of this site: one of them may keep its database from opening.',
+        cause,
+      })
     throw new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
       hint: 'Use it in a page of a secure origin (https or localhost) that may store data.',
       cause,
