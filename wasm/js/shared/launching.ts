@@ -94,7 +94,7 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
 export function onReleased(lock: string | undefined, gone: () => void): () => void {
   const ends = new AbortController()
   if (lock)
-    navigator.locks.request(
+    navigator.locks?.request(
       lock,
       { ifAvailable: true },
       async (free) => free || navigator.locks.request(lock, ends, gone),
