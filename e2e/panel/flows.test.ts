@@ -304,6 +304,28 @@ test('a dialog stays one, with what was typed, when the panel is moved', async (
   await done(p)
 })
 
+test('a panel keeps its style in the document of an iframe, before and after its first rendering', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  const displays = await p.page.evaluate(async () => {
+    const inner = document.body.appendChild(document.createElement('iframe')).contentDocument!
+    const displayIn = async (place: Element, panel: typeof window.panel) => {
+      place.append(panel)
+      await (panel as unknown as { updateComplete: Promise<void> }).updateComplete
+      return place.ownerDocument.defaultView!.getComputedStyle(panel.shadowRoot!.querySelector('.bar')!).display
+    }
+    const fresh = document.createElement('portolan-panel') as typeof window.panel
+    fresh.registry = window.registry
+    return [
+      await displayIn(inner.body, window.panel),
+      await displayIn(inner.body, fresh),
+      await displayIn(document.body, window.panel),
+      await displayIn(document.body, fresh),
+    ]
+  })
+  assert.deepEqual(displays, ['flex', 'flex', 'flex', 'flex'])
+  await done(p)
+})
+
 test('W14: header values can be written, kept, replaced and never read', async () => {
   const p = await openPanel(browser, site, {
     servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },

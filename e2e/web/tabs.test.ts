@@ -148,6 +148,29 @@ test('a worker that hangs is replaced when it misses a deadline by far', async (
   assert.equal(await page.evaluate('workers.length'), 2)
 })
 
+test('a page that was frozen beyond a deadline keeps its worker, and its other calls', async (t) => {
+  const page = await tab(await fresh(t), withServers('worker'))
+  await page.evaluate('r.discover()')
+  server.calls.length = 0
+  await page.evaluate(`void (window.slow = Promise.all([
+    r.call('s__wait', {}, { timeoutMs: 5000 }).catch((e) => e.code),
+    r.call('s__wait', {}, { timeoutMs: 60000 }).catch((e) => e.code),
+  ]))`)
+  for (let i = 0; i < 500 && server.calls.length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  const cdp = await browser.newBrowserCDPSession()
+  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+  const renderers = processInfo.filter((p) => p.type === 'renderer')
+  for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+  await new Promise((resolve) => setTimeout(resolve, 11_000)) // longer than a worker may be silent
+  for (const { id } of renderers) process.kill(id, 'SIGCONT')
+  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.match(await page.evaluate(`r.dispatch('s__raw', { awake: 1 })`) as string, /awake/)
+  await page.evaluate('r.close()')
+  assert.deepEqual(await page.evaluate('slow'), ['timeout', 'closed'])
+  assert.equal(await page.evaluate('workers.length'), 1)
+})
+
 for (const mode of ['worker', 'main'])
   test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
     const context = await fresh(t)
@@ -169,6 +192,55 @@ for (const mode of ['worker', 'main'])
     }
     await page.evaluate('r.close()')
   })
+
+test('a change in one tab keeps the newer secret that another tab has stored', async (t) => {
+  const context = await fresh(t)
+  const options = `{ mode: 'worker', rememberSecrets: true }`
+  const secret = (value: string) => `{ headers: { Authorization: 'Bearer ${value}' } }`
+  const a = await tab(context, options)
+  await a.evaluate(`r.addServer('s', { url: '${server.url}', ...${secret('old')} })`)
+  const b = await tab(context, options)
+  await a.evaluate(`r.updateServer('s', ${secret('new')})`)
+  await b.evaluate(`r.updateServer('s', { timeoutMs: 9000 })`)
+  const c = await tab(context, options)
+  server.headers.length = 0
+  await c.evaluate('r.discover()')
+  assert.equal(await c.evaluate('r.getSnapshot().servers.s.config.timeoutMs'), 9000)
+  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer new'))
+})
+
+test('a database that another tab keeps from opening is waited for with a bound', async (t) => {
+  const context = await fresh(t)
+  const other = await context.newPage()
+  await other.goto(site.url)
+  await other.evaluate(`new Promise((blocked) => {
+    const open = indexedDB.open('portolan', 1)
+    open.onsuccess = () => {
+      window.db = open.result // it does not close for the next version
+      indexedDB.open('portolan', 2).onblocked = blocked
+    }
+  })`)
+  await assert.rejects(
+    tab(context, `{ mode: 'main', rememberSecrets: true }`).catch((e) => {
+      throw new Error(e.message.split('\n')[0])
+    }),
+    /RegistryError: the database that rememberSecrets needs does not open/,
+  )
+})
+
+test('registries of one page leave a single lock about their writes', async (t) => {
+  const page = await tab(await fresh(t), `{ mode: 'main' }`)
+  const locks = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    for (let i = 0; i < 4; i++) {
+      await using r = await createRegistry({ mode: 'main' })
+      await r.addServer('s' + i, { url: 'builtin:demo', enabled: false })
+    }
+    const { held } = await navigator.locks.query()
+    return held.map((l) => l.name).filter((name) => name.startsWith('portolan wrote '))
+  })()`) as string[]
+  assert.deepEqual(locks.map((name) => name.split(' ')[2]), ['4'])
+})
 
 test('tabs share one module and one state', async (t) => {
   const context = await fresh(t)
@@ -286,6 +358,37 @@ test('a tab without enabled servers joins as soon as another has some', async (t
   assert.equal(downloads, 1)
   const later = await tab(context, `{ mode: 'shared', storage: 'memory' }`)
   await until(later, "r.has('demo__echo')")
+})
+
+test('a tab that opens after the data of the site was deleted gets a worker of its own', async (t) => {
+  const context = await fresh(t)
+  const options = `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`
+  const before = await tab(context, options)
+  await before.evaluate('r.discover()')
+  const cdp = await context.newCDPSession(before)
+  await cdp.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'all' })
+  const later = await tab(context, options)
+  await later.evaluate('r.discover()')
+  assert.equal(await later.evaluate('r.mode'), 'worker')
+  for (const page of [before, later]) assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'x' })`), 'x')
+})
+
+test('a page makes a registry again after the data of its site was deleted, in each mode', async (t) => {
+  const context = await fresh(t)
+  for (const mode of ['worker', 'shared', 'main']) {
+    const page = await tab(context, withServers(mode))
+    await page.evaluate('r.close()')
+    const cdp = await context.newCDPSession(page)
+    await cdp.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'all' })
+    const echo = await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      await using r = await createRegistry(${withServers(mode)})
+      await r.discover()
+      return await r.dispatch('demo__echo', { text: 'again' })
+    })()`)
+    assert.equal(echo, 'again', mode)
+    await page.close()
+  }
 })
 
 test('a shared worker that dies is replaced for all tabs', async (t) => {

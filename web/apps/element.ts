@@ -30,15 +30,16 @@ const mayPass: types.AppState['why'][] = ['unreadable', 'silent', 'flood', 'left
 const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
 const values = Symbol('values')
 
-let shared: CSSStyleSheet | undefined
+/** The style of all apps, by window: no document takes the sheet of another. */
+const sheets = new WeakMap<object, CSSStyleSheet>()
 
-/** The style of all apps. It is made with the first one, because Node imports this file too. */
-function sheet(): CSSStyleSheet {
-  if (!shared) {
-    shared = new CSSStyleSheet()
-    shared.replaceSync(style)
+function sheet(view: Window & typeof globalThis): CSSStyleSheet {
+  let made = sheets.get(view)
+  if (!made) {
+    sheets.set(view, made = new view.CSSStyleSheet())
+    made.replaceSync(style)
   }
-  return shared
+  return made
 }
 
 /** An app of a tool; see types.ts. */
@@ -70,7 +71,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [sheet()]
+    root.adoptedStyleSheets = [sheet(window)]
     this.box.part.add('app')
     this.bar.part.add('bar')
     this.card.tabIndex = -1
@@ -100,6 +101,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
   set displayMode(mode) {
     this.show(mode)
+  }
+
+  /** The element was moved into another document. Its sheets stayed behind. */
+  adoptedCallback(): void {
+    const { defaultView: view } = this.ownerDocument
+    if (view) this.shadowRoot!.adoptedStyleSheets = [sheet(view)]
   }
 
   connectedCallback(): void {

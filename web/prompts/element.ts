@@ -6,6 +6,7 @@ import { styles } from '../ui/style.ts'
 import { clean, line } from '../ui/text.ts'
 import { directionOf } from '../ui/translations.ts'
 import type { Notice } from '../ui/notices.ts'
+import { sheetFor } from '../ui/sheets.ts'
 import type { Dialect, PromptInfo, PromptResult, Registry, RegistryError } from '../../wasm/js/shared/types.ts'
 import { FieldRole, type TextField } from './field.ts'
 import type { FormContext } from './form.ts'
@@ -87,8 +88,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     super.connectedCallback()
     this.append(this.menu)
     const root = this.getRootNode() as Document | ShadowRoot
-    const sheet = menuStyles.styleSheet
-    if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
+    const sheet = sheetFor(this, menuStyles)
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
     this.bind()
     // The page may make the field later, or make it again.
     this.lives = new AbortController()

@@ -1,6 +1,7 @@
-import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
+import { type CSSResult, html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import { Notices, type Notice } from './notices.ts'
 import { keepFocus } from './part.ts'
+import { sheetFor } from './sheets.ts'
 
 /** A whole panel: it has the notices, and shows the faults of its parts there. */
 export abstract class Shell extends LitElement {
@@ -11,6 +12,22 @@ export abstract class Shell extends LitElement {
 
   /** As that of a part. */
   declare protected readonly leavesFocus?: boolean
+
+  protected override createRenderRoot(): ShadowRoot {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
+    this.dress(root)
+    return root
+  }
+
+  /** The element was moved into another document, such as that of an iframe. Its sheets stayed behind. */
+  adoptedCallback(): void {
+    if (this.shadowRoot) this.dress(this.shadowRoot)
+  }
+
+  private dress(root: ShadowRoot): void {
+    const styles = (this.constructor as typeof LitElement).elementStyles as CSSResult[]
+    root.adoptedStyleSheets = styles.map((style) => sheetFor(this, style))
+  }
 
   /** A dialog that gave the focus to what is gone has lost it. */
   protected override update(changed: PropertyValues): void {

@@ -5,7 +5,8 @@ import { toWire, type WireError } from '../shared/errors.ts'
 import { explainWasm } from '../shared/explain.ts'
 import { Host } from './host.ts'
 import { mismatch } from '../shared/integrity.ts'
-import { holdLock, onReleased, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import { holdLock, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
 import type { Begin } from '../shared/protocol.ts'
 
 export interface SharedScope {
@@ -36,7 +37,7 @@ export function serveTabs(scope: SharedScope): void {
   }
 
   function joined(port: MessagePort, { join, begin }: Join): void {
-    onReleased(join, () => left(port))
+    navigator.locks.request(join, () => left(port)).catch(ignore)
     waiting.set(port, begin)
     if (host) void adopt(port, begin)
     else next()
@@ -94,7 +95,8 @@ export function serveTabs(scope: SharedScope): void {
   }
 
   function left(port: MessagePort): void {
-    waiting.delete(port)
+    // A tab that is still there has other locks; see shared.ts.
+    if (waiting.delete(port)) post(port, { refused: toWire(new RegistryError('worker_failed', 'other locks')) })
     attached.get(port)?.()
     attached.delete(port)
     if (starter === port && !launching) {

@@ -162,14 +162,15 @@ export class Requests {
         about: { tool: o.about?.tool, callId: o.about?.callId ?? id },
         resting: 0,
         since: 0,
-        until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
+        until: performance.now() + (o.giveUpMs ?? Infinity),
       })
-      if (o.giveUpMs !== undefined) this.#watch()
+      if (o.giveUpMs) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
         // A channel sends later, when it could not report what cannot be cloned, and when the app may have changed it.
         const isFlat = Object.values(body).every((v) => plain.has(typeof v))
-        this.post((isFlat ? { id, ...body } : structuredClone({ id, ...body })) as Request)
+        const m = { id, ...body } as Request
+        this.post(isFlat ? m : structuredClone(m))
       } catch (e) {
         done()
         reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))
@@ -188,7 +189,7 @@ export class Requests {
     if (this.#dead) return false
     const closed = new RegistryError('closed', 'the registry is closed; create a new one')
     // The channel closes even if the host sends no reply.
-    const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
+    const left = this.#channel && /main|worker/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
     this.#unwatch?.()
@@ -240,6 +241,7 @@ export class Requests {
 
   // One timer serves all requests. Without requests there is none.
   #watch(): void {
+    const began = performance.now()
     this.#watching ??= setTimeout(() => {
       this.#watching = undefined
       const now = performance.now()
@@ -247,8 +249,9 @@ export class Requests {
         if (w.resting) this.#watch()
         else if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
-          // The module has its own deadlines. A module that misses them and is silent hangs.
-          if (this.#lastMessageAt < now - silence) this.#died()
+          // The module has its own deadlines. A module that misses them and is silent hangs. The time since the last
+          // check does not count: the page was frozen then, or the computer slept.
+          if (this.#lastMessageAt < began - silence) this.#died()
         } else if (w.until < Infinity) this.#watch()
       }
     }, look)

@@ -3,17 +3,27 @@ import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
 import { openVault } from '../shared/vault.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
+import { within } from './requests.ts'
+
+/** The longest wait for the database, in ms. */
+const patience = 5000
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
   /** The configuration with its secrets. Undefined if there are none. */
   get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
-  set(server: string, config: ServerConfig | undefined): Promise<void>
+  /** Keeps the secrets of a configuration, of which these fields have changed, by default all. */
+  set(server: string, config: ServerConfig | undefined, fields?: readonly string[]): Promise<void>
 }
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
 export async function openSecrets(): Promise<SecretStore> {
-  const vault = await openVault().catch((cause: unknown) => {
+  const vault = await within(AbortSignal.timeout(patience), openVault()).catch((cause: unknown) => {
+    if ((cause as RegistryError).code === 'aborted')
+      throw new RegistryError('invalid_option', 'the database that rememberSecrets needs does not open', {
+        hint: 'Close the other tabs of this site: one of them may keep its database from opening.',
+        cause,
+      })
     throw new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
       hint: 'Use it in a page of a secure origin (https or localhost) that may store data.',
       cause,
@@ -25,7 +35,9 @@ export async function openSecrets(): Promise<SecretStore> {
       const text = await vault.text(server, context(server, config.url))
       return text ? filled(config, JSON.parse(text) as Record<string, string>) : undefined
     },
-    set(server, config) {
+    async set(server, config, fields) {
+      // This tab does not know what another tab has stored meanwhile.
+      if (fields && !fields.some((field) => ['url', 'headers', 'auth', 'rememberSecrets'].includes(field))) return
       const secrets = config ? secretsOf(config) : {}
       const text = Object.keys(secrets).length ? JSON.stringify(secrets) : ''
       return vault.setText(server, text, context(server, config?.url ?? ''))

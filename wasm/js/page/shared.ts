@@ -58,6 +58,10 @@ export async function join(
       port.postMessage({ join: lock, begin } satisfies Join)
     })
     worker.onerror = port.onmessage = null
+    // Deleting the data of a site replaces its locks. A worker from before has others than a new tab.
+    const { held } = await navigator.locks.query()
+    if (launched.lock && !held!.some(({ name }) => name === launched.lock))
+      throw new RegistryError('worker_failed', 'the shared worker began before the data of this site was deleted')
     const channel = portChannel(port)
     const { close } = channel
     channel.close = () => {

@@ -15,6 +15,9 @@ const numberKey = 'portolan.writes'
 /** The longest wait for another tab, in ms. */
 const patience = 3000
 
+/** Releases the lock of this realm's last write. */
+let lastWrote = new AbortController()
+
 /** The end of the last turn on each storage, where there are no locks. Texts share one. */
 const turns = new WeakMap<object, Promise<unknown>>()
 
@@ -26,7 +29,6 @@ export class StorageLock {
   readonly #tell: (m: RequestBody) => void
   #reading = false
   #again = false
-  #wrote = new AbortController()
 
   constructor(store: ConfigStore, options: RegistryOptions, tell: (m: RequestBody) => void) {
     this.#store = store
@@ -79,8 +81,8 @@ export class StorageLock {
     const result = await work()
     const mine = Math.max(last, await number()) + 1
     await storage.set(numberKey, String(mine))
-    const before = this.#wrote
-    await holdLock(`${wrote}${mine} `, (this.#wrote = new AbortController()).signal)
+    const before = lastWrote
+    await holdLock(`${wrote}${mine} `, (lastWrote = new AbortController()).signal)
     before.abort()
     return result
   }

@@ -271,11 +271,11 @@ export class ConfigStore {
       for (const change of changes) this.#mark(...change) // for the next save
       return this.#lost('the servers', e)
     }
-    for (const [name] of changes) {
+    for (const [name, fields] of changes) {
       const config = this.servers.get(name)
       const kept = config &&
-        await this.#withSecrets(name, config, (s) => s.set(this.#vaultName(name), config).then(() => true))
-      if (!kept) await (await this.#secrets?.catch(ignore))?.set(this.#vaultName(name), undefined).catch(ignore)
+        await this.#withSecrets(name, config, (s) => s.set(this.#vaultName(name), config, fields).then(() => true))
+      if (!kept) await (await this.#secrets?.catch(ignore))?.set(this.#vaultName(name), undefined, fields).catch(ignore)
       if (!config) this.scopes.delete(name)
     }
   }

@@ -1,3 +1,4 @@
+import { ignore } from './download.ts'
 import type { WireError } from './errors.ts'
 import type { Begin, StartOptions } from './protocol.ts'
 import type { Channel, LoadProgress, Mode } from './types.ts'
@@ -77,7 +78,7 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
       navigator.locks.request(name, () =>
         new Promise<void>((release) => {
           held()
-          signal?.addEventListener('abort', () => release())
+          signal?.addEventListener('abort', release as () => void)
         })).catch(failed)
     })
     return name
@@ -86,9 +87,17 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
   }
 }
 
-/** Calls back once the holder of the lock has gone; the returned function ends that. */
+/**
+ * Calls back once the holder of the lock has gone; the returned function ends that. A lock that nobody holds at first
+ * says nothing: deleting the data of a site replaces the locks of its new workers.
+ */
 export function onReleased(lock: string | undefined, gone: () => void): () => void {
   const ends = new AbortController()
-  if (lock) navigator.locks?.request(lock, { signal: ends.signal }, gone).catch(() => {})
+  if (lock)
+    navigator.locks?.request(
+      lock,
+      { ifAvailable: true },
+      async (free) => free || navigator.locks.request(lock, ends, gone),
+    ).catch(ignore)
   return () => ends.abort()
 }
