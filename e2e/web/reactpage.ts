@@ -40,9 +40,10 @@ export async function renders(): Promise<unknown> {
   const View = ({ name, select }: { name: string; select?: (s: Snapshot) => unknown }) => {
     counts[name] = (counts[name] ?? 0) + 1
     const value = select ? useRegistry(r, select) : useRegistry(r)
-    return h('p', { id: name }, JSON.stringify(value))
+    return h('p', { id: name }, value instanceof Set ? value.size : JSON.stringify(value))
   }
   const names = (s: Snapshot) => s.tools.map((t) => t.name)
+  const set = (s: Snapshot) => new Set(names(s))
   const { root, at } = mount()
   root.render(
     h(
@@ -50,6 +51,7 @@ export async function renders(): Promise<unknown> {
       null,
       h(View, { name: 'names', select: names }),
       h(View, { name: 'inline', select: (s) => ({ first: s.tools[0]?.name }) }),
+      h(View, { name: 'set', select: set }),
       h(View, { name: 'status', select: (s) => s.servers.demo?.status }),
       h(View, {
         name: 'latency',
@@ -70,7 +72,8 @@ export async function renders(): Promise<unknown> {
   const afterCall = { ...counts }
   await r.setEnabled('demo', false)
   await until(() =>
-    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]'
+    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]' &&
+    at.querySelector('#set')!.textContent === '0'
   )
   const afterSwitch = { ...counts }
   root.unmount()
