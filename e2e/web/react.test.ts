@@ -35,6 +35,8 @@ test('on a server they render and do nothing', async () => {
     '<main>starting 0 undefined demo idle<portolan-panel id="panel"></portolan-panel><portolan-questions></portolan-questions></main>',
   )
   assert.equal(Object.getOwnPropertyNames(globalThis).length, globals)
+  // React 18 gives a ref to no other function.
+  assert.equal((PortolanPanel as unknown as { $$typeof: symbol }).$$typeof, Symbol.for('react.forward_ref'))
   await r.close()
 })
 
@@ -175,7 +177,7 @@ for (const [library, alias] of Object.entries(libraries))
 
     test('the panel takes props and tells events', async () => {
       assert.deepEqual(await run('panel'), {
-        props: { registry: true, view: 'tools', class: 'mine' },
+        props: { registry: true, view: 'tools', class: 'mine', ref: true },
         later: { view: 'activity', same: true },
         views: ['servers undefined', 'tools 500'],
       })

@@ -1,10 +1,11 @@
 // What react.test.ts bundles, once with React and once with Preact.
 
-import { createElement as h, startTransition, StrictMode, useState } from 'react'
+import { createElement as h, createRef, startTransition, StrictMode, useState } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { createRegistry } from '../../dist/npm/index.js'
 import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
 import type { ElicitationAnswer, ElicitationUrlRequest, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type { PortolanPanel as PanelElement } from '../../web/panel/types.ts'
 import type { Questions, UseMCP } from '../../web/react/types.ts'
 
 const made: Worker[] = []
@@ -182,8 +183,10 @@ export async function failing(): Promise<unknown> {
 export async function panel(): Promise<unknown> {
   const r = await demo()
   const views: string[] = []
+  const ref = createRef<PanelElement>()
   const App = ({ view, budget }: { view?: 'tools' | 'activity'; budget?: number }) =>
     h(PortolanPanel, {
+      ref,
       registry: r,
       className: 'mine',
       view,
@@ -195,7 +198,7 @@ export async function panel(): Promise<unknown> {
   await until(() => at.querySelector('portolan-panel')?.shadowRoot?.childElementCount)
   const element = at.querySelector('portolan-panel')!
   await until(() => element.registry === r)
-  const props = { registry: element.registry === r, view: element.view, class: element.className }
+  const props = { registry: element.registry === r, view: element.view, class: element.className, ref: ref.current === element }
   element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'servers' } }))
   root.render(h(App, { view: 'activity', budget: 500 }))
   await until(() => element.budget === 500)
