@@ -369,6 +369,20 @@ test('the menu follows a field that the page makes again', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('a clone has one menu, and no id twice', async (t) => {
+  const p = await chat(t)
+  const { menus, ids } = await p.page.evaluate(async () => {
+    const clone = window.menu.cloneNode(true) as PortolanPrompts & { updateComplete: Promise<unknown> }
+    document.querySelector('main')!.append(clone)
+    clone.registry = window.menu.registry
+    await clone.updateComplete
+    return { menus: clone.children.length, ids: [...document.querySelectorAll('[role=listbox]')].map((e) => e.id) }
+  })
+  assert.equal(menus, 1)
+  assert.equal(new Set(ids).size, 2)
+  assert.equal(ids.length, 2)
+})
+
 test('a list that has changed is asked for again', async (t) => {
   asked.length = 0
   const p = await chat(t, { url: quay.url })

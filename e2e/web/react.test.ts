@@ -45,7 +45,7 @@ const beside: Plugin = {
   name: 'beside',
   setup: (b) =>
     b.onResolve(
-      { filter: /(^|\/)(index|panel|elicitation)\.js$/ },
+      { filter: /(^|\/)(index|panel|prompts|elicitation)\.js$/ },
       ({ path }) => ({ path: `/${path.split('/').pop()}`, external: true }),
     ),
 }
@@ -173,6 +173,11 @@ for (const [library, alias] of Object.entries(libraries))
       assert.deepEqual(await both, [{ action: 'accept', content: { berth: 3 } }, 'accept'])
       await page.locator('#own').waitFor({ state: 'detached' })
       assert.equal(await page.locator('portolan-questions').count(), 0)
+    })
+
+    test('a slash menu that is defined before it is hydrated', async () => {
+      assert.deepEqual(await run('hydrated'), { faults: [], same: true, list: 'listbox' })
+      assert.deepEqual(page.faults, [])
     })
 
     test('the panel takes props and tells events', async () => {

@@ -1,11 +1,13 @@
 // What react.test.ts bundles, once with React and once with Preact.
 
-import { createElement as h, createRef, startTransition, StrictMode, useState } from 'react'
-import { createRoot, type Root } from 'react-dom/client'
+import { createElement as h, createRef, startTransition, StrictMode, useEffect, useState } from 'react'
+import { createRoot, hydrateRoot, type Root } from 'react-dom/client'
 import { createRegistry } from '../../dist/npm/index.js'
+import '../../dist/npm/prompts.js'
 import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
 import type { ElicitationAnswer, ElicitationUrlRequest, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
 import type { PortolanPanel as PanelElement } from '../../web/panel/types.ts'
+import type { PortolanPrompts } from '../../web/prompts/types.ts'
 import type { Questions, UseMCP } from '../../web/react/types.ts'
 
 const made: Worker[] = []
@@ -215,6 +217,32 @@ export async function panel(): Promise<unknown> {
   return { props, later, views: heard }
 }
 
+/** A page of a server whose slash menu is defined before React takes it over. */
+export async function hydrated(): Promise<unknown> {
+  const at = document.body.appendChild(document.createElement('div'))
+  at.innerHTML = '<main><textarea id="field"></textarea><portolan-prompts for="field"></portolan-prompts></main>'
+  const field = at.querySelector('textarea')!
+  const menu = at.querySelector('portolan-prompts') as PortolanPrompts & { updateComplete: Promise<unknown> }
+  await menu.updateComplete
+  const faults: unknown[] = []
+  const ready = new Promise<void>((resolve) => {
+    const App = () => {
+      useEffect(() => resolve(), [])
+      return h('main', null, h('textarea', { id: 'field' }), h('portolan-prompts', { for: 'field' }))
+    }
+    hydrateRoot(at, h(App), { onRecoverableError: (e) => faults.push(String(e)) })
+  })
+  await ready
+  const r = await demo()
+  menu.registry = r
+  await menu.updateComplete
+  const same = field === at.querySelector('textarea') && menu === at.querySelector('portolan-prompts')
+  const list = document.getElementById(field.getAttribute('aria-controls')!)?.role
+  at.remove()
+  await r.close()
+  return { faults, same, list }
+}
+
 /** A chat without a panel, whose servers may ask. With `own`, it renders the questions itself. */
 export async function chat(own = false): Promise<void> {
   let questions!: Questions
@@ -260,4 +288,4 @@ export async function chat(own = false): Promise<void> {
   })
 }
 
-Object.assign(window, { renders, tearing, lifetime, failing, panel, chat })
+Object.assign(window, { renders, tearing, lifetime, failing, panel, hydrated, chat })

@@ -85,7 +85,6 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.append(this.menu)
     const root = this.getRootNode() as Document | ShadowRoot
     const sheet = menuStyles.styleSheet
     if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
@@ -103,13 +102,12 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.unbind()
     this.unsubscribe?.()
     this.unsubscribe = undefined
-    this.menu.remove()
   }
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
-    if (changed.has('for') || changed.has('field') || !this.hasUpdated) this.bind()
+    if (['for', 'field', 'registry'].some((name) => changed.has(name)) || !this.hasUpdated) this.bind()
     if (changed.has('registry')) {
       this.prompts = undefined
       this.asked = undefined
@@ -207,14 +205,17 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   // The field.
 
+  /** Without a registry, field and element stay as a framework that hydrates them expects. */
   private bind(): void {
     const root = this.getRootNode() as Document | ShadowRoot
     const named = this.for ? root.querySelector(`#${CSS.escape(this.for)}`) : null
-    const field = this.field ??
-      (named instanceof HTMLTextAreaElement || named instanceof HTMLInputElement ? named : undefined)
+    const isField = named instanceof HTMLTextAreaElement || named instanceof HTMLInputElement
+    const field = this.registry && (this.field ?? (isField ? named : undefined))
     if (field === this.bound?.field) return
     this.unbind()
     if (!field || !this.isConnected) return
+    this.querySelector(':scope > .portolan-menu')?.remove() // of the element that this one is a clone of
+    this.append(this.menu)
     const ends = new AbortController()
     const { signal } = ends
     this.bound = { field, role: new FieldRole(field, this.listId), ends }
@@ -228,6 +229,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.bound?.ends.abort()
     this.bound?.role.restore()
     this.bound = undefined
+    this.menu.remove()
   }
 
   /** Follows the text before the caret. Only typing opens the menu. */
