@@ -54,6 +54,8 @@ let browser: Browser, site: Listening, quay: Listening
 const asked: string[] = []
 const streams = new Set<ServerResponse>()
 let extra = 0
+/** Lists of prompts get no answer. */
+let hangs = false
 
 /** Says that the list of prompts has changed. */
 const changed = 'data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n'
@@ -110,6 +112,7 @@ before(async () => {
     const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params?: { name?: string } }
     if (id === undefined) return void res.writeHead(202, cors).end()
     asked.push(method)
+    if (hangs && method === 'prompts/list') return
     const answer = !results[method] || params?.name === 'broken'
       ? { error: { code: -32603, message: 'The <b>mast</b> is broken' } }
       : { result: results[method]() }
@@ -358,6 +361,36 @@ test('a list that failed is asked for again when the menu opens again', async (t
   await p.field.fill('')
   await p.field.pressSequentially('/broken')
   await p.options.getByText('Broken').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('another registry shows no fault of the last one, and does not wait for it', async (t) => {
+  const list = results['prompts/list']!
+  delete results['prompts/list']
+  t.after(() => {
+    results['prompts/list'] = list
+    hangs = false
+  })
+  const p = await chat(t, { url: quay.url })
+  const menu = p.page.locator('.portolan-menu')
+  await p.field.pressSequentially('/')
+  await menu.getByText('The <b>mast</b> is broken').waitFor()
+  const change = async (url: string) => {
+    await p.page.evaluate(async (url) => {
+      const { createRegistry } = await import(`${location.origin}/npm/index.js`)
+      const registry = await createRegistry({ mode: 'main', storage: 'memory', servers: { other: { url } } })
+      await registry.discover()
+      window.menu.registry = registry
+    }, url)
+    await p.field.fill('')
+    await p.field.pressSequentially('/')
+  }
+  hangs = true
+  await change(quay.url)
+  await menu.getByText('Loading').waitFor()
+  assert.equal(await menu.getByText('mast').count(), 0)
+  await change('builtin:demo')
+  await p.options.getByText('Greet somebody').waitFor()
   assert.deepEqual(p.faults, [])
 })
 

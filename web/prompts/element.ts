@@ -109,8 +109,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     if (['for', 'field', 'registry'].some((name) => changed.has(name)) || !this.hasUpdated) this.bind()
     if (changed.has('registry')) {
-      this.prompts = undefined
-      this.asked = undefined
+      this.prompts = this.fault = this.asked = undefined
+      this.loading = false
       this.end()
       this.follow()
     }
@@ -317,8 +317,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     } catch (e) {
       fault = e as RegistryError
     }
+    if (registry !== this.registry) return
     this.loading = false
-    if (registry !== this.registry) return void (this.slash && this.ask())
     this.prompts = prompts ?? this.prompts
     this.fault = fault
     this.asked = this.lists()
