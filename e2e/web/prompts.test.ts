@@ -184,8 +184,9 @@ test('by keyboard only: typed, filtered, filled in with completion, used', async
   assert.equal(await p.page.evaluate(() => window.typed.at(-1)), 'Hello ') // the page's framework hears of it
   assert.ok(await p.field.evaluate((e) => e === document.activeElement))
   assert.deepEqual(await p.page.evaluate(() => window.sent), [])
+  await p.page.keyboard.type('all')
   await p.page.keyboard.press('Enter')
-  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Hello '])
+  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Hello all'])
   assert.deepEqual(p.faults, [])
 })
 
