@@ -97,7 +97,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.end()
+    this.close()
+    queueMicrotask(() => this.isConnected || this.end()) // it may only have been moved
     this.lives?.abort()
     this.unbind()
     this.unsubscribe?.()
