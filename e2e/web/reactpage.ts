@@ -200,7 +200,12 @@ export async function panel(): Promise<unknown> {
   await until(() => at.querySelector('portolan-panel')?.shadowRoot?.childElementCount)
   const element = at.querySelector('portolan-panel')!
   await until(() => element.registry === r)
-  const props = { registry: element.registry === r, view: element.view, class: element.className, ref: ref.current === element }
+  const props = {
+    registry: element.registry === r,
+    view: element.view,
+    class: element.className,
+    ref: ref.current === element,
+  }
   element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'servers' } }))
   root.render(h(App, { view: 'activity', budget: 500 }))
   await until(() => element.budget === 500)

@@ -25,7 +25,9 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   protected abstract body(): TemplateResult
 
   protected override render(): TemplateResult {
-    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${this.left}>
+    return html`<dialog class=${
+      this.wide ? 'wide' : ''
+    } part="dialog" aria-labelledby=${this.headingId} @close=${this.left}>
       <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
         <button type="button" class="quiet round" aria-label=${this.panel.words('close')} @click=${() =>
       this.close()}>${cross}</button></header>
