@@ -158,3 +158,16 @@ test('a server, a notice and a dialog that go away leave the focus near by', asy
   assert.deepEqual(p.faults, [])
   await page.close()
 })
+
+test('a view that there is not shows the servers, whose tab the keyboard reaches', async () => {
+  const p = await all.states.servers!()
+  for (const view of [null, 'health']) {
+    await p.page.evaluate((view) => {
+      window.panel.view = 'tools'
+      if (view) window.panel.setAttribute('view', view)
+      else window.panel.removeAttribute('view')
+    }, view)
+    await p.panel.locator('[role=tab][aria-selected=true][tabindex="0"]').getByText('Servers').waitFor()
+    assert.equal(await p.page.evaluate(() => window.panel.view), 'servers')
+  }
+})

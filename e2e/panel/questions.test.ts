@@ -160,6 +160,27 @@ test('a question is declined, closed, or withdrawn', async (t) => {
   assert.equal(await p.page.evaluate(() => document.activeElement!.tagName), 'TEXTAREA')
 })
 
+test('typing goes on in the field of the page that had the focus', async (t) => {
+  const p = await scene(t)
+  for (const tag of ['textarea', 'p']) {
+    await p.page.evaluate((tag) => {
+      const chat = document.body.appendChild(document.createElement(tag))
+      if (tag === 'p') chat.contentEditable = 'true'
+      chat.id = tag
+    }, tag)
+    await p.page.locator(`#${tag}`).focus()
+    await p.page.keyboard.type('ab')
+    await p.page.keyboard.press('ArrowLeft')
+    const closed = p.ask({ message: 'Four?', requestedSchema })
+    await dialog(p).getByLabel('Your name').fill('Ada')
+    await p.page.keyboard.press('Escape')
+    assert.deepEqual(JSON.parse(await closed), { action: 'cancel' })
+    await p.page.keyboard.type('c')
+    const text = await p.page.locator(`#${tag}`).evaluate((e) => (e as HTMLTextAreaElement).value ?? e.textContent)
+    assert.match(text, tag === 'p' ? /c/ : /^acb$/)
+  }
+})
+
 test('a question outlives a panel that is moved in the document, and not one that is removed', async (t) => {
   const p = await scene(t)
   const answer = p.ask({ message: 'One?', requestedSchema })

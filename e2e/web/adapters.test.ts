@@ -570,6 +570,25 @@ test('the calls of an answer that the provider cut do not run', async () => {
   assert.deepEqual(said, { text: 'I do not.', calls: [] })
 })
 
+test('arguments of another model that are no object go on as an empty one, which the APIs take', async () => {
+  const bodies: object[] = []
+  const send = (answer: object) => async (body: object) => (bodies.push(body), answer)
+  const claude = anthropic.model({ messages: { create: send({ content: [] }) } }, { model: 'any' })
+  const google = gemini.model({ models: { generateContent: send({ candidates: [] }) } }, { model: 'any' })
+  const calls = ['["a"]', '"b"', '3', 'null', '{broken', '{"a":1}'].map((args, i) => (
+    { id: `${i}`, name: 'demo__add', arguments: args }
+  ))
+  const { signal } = new AbortController()
+  for (const model of [claude, google]) await model([{ role: 'assistant', content: '', calls }], { tools: [], signal })
+  const sent = JSON.parse(JSON.stringify(bodies)) as [
+    { messages: { content: { input: object }[] }[] },
+    { contents: { parts: { functionCall: { args: object } }[] }[] },
+  ]
+  const want = [{}, {}, {}, {}, {}, { a: 1 }]
+  assert.deepEqual(sent[0].messages[0]!.content.map((block) => block.input), want)
+  assert.deepEqual(sent[1].contents[0]!.parts.map((part) => part.functionCall.args), want)
+})
+
 test('a call of the Responses API that was cut does not run, and the model reads why', async () => {
   let calls = 0
   const counted = {

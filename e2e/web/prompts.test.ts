@@ -54,6 +54,8 @@ let browser: Browser, site: Listening, quay: Listening
 const asked: string[] = []
 const streams = new Set<ServerResponse>()
 let extra = 0
+/** Lists of prompts get no answer. */
+let hangs = false
 
 /** Says that the list of prompts has changed. */
 const changed = 'data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n'
@@ -110,6 +112,7 @@ before(async () => {
     const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params?: { name?: string } }
     if (id === undefined) return void res.writeHead(202, cors).end()
     asked.push(method)
+    if (hangs && method === 'prompts/list') return
     const answer = !results[method] || params?.name === 'broken'
       ? { error: { code: -32603, message: 'The <b>mast</b> is broken' } }
       : { result: results[method]() }
@@ -181,8 +184,9 @@ test('by keyboard only: typed, filtered, filled in with completion, used', async
   assert.equal(await p.page.evaluate(() => window.typed.at(-1)), 'Hello ') // the page's framework hears of it
   assert.ok(await p.field.evaluate((e) => e === document.activeElement))
   assert.deepEqual(await p.page.evaluate(() => window.sent), [])
+  await p.page.keyboard.type('all')
   await p.page.keyboard.press('Enter')
-  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Hello '])
+  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Hello all'])
   assert.deepEqual(p.faults, [])
 })
 
@@ -361,12 +365,79 @@ test('a list that failed is asked for again when the menu opens again', async (t
   assert.deepEqual(p.faults, [])
 })
 
+test('another registry shows no fault of the last one, and does not wait for it', async (t) => {
+  const list = results['prompts/list']!
+  delete results['prompts/list']
+  t.after(() => {
+    results['prompts/list'] = list
+    hangs = false
+  })
+  const p = await chat(t, { url: quay.url })
+  const menu = p.page.locator('.portolan-menu')
+  await p.field.pressSequentially('/')
+  await menu.getByText('The <b>mast</b> is broken').waitFor()
+  const change = async (url: string) => {
+    await p.page.evaluate(async (url) => {
+      const { createRegistry } = await import(`${location.origin}/npm/index.js`)
+      const registry = await createRegistry({ mode: 'main', storage: 'memory', servers: { other: { url } } })
+      await registry.discover()
+      window.menu.registry = registry
+    }, url)
+    await p.field.fill('')
+    await p.field.pressSequentially('/')
+  }
+  hangs = true
+  await change(quay.url)
+  await menu.getByText('Loading').waitFor()
+  assert.equal(await menu.getByText('mast').count(), 0)
+  await change('builtin:demo')
+  await p.options.getByText('Greet somebody').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('a form outlives an element that is moved in the document, and not one that is removed', async (t) => {
+  const p = await chat(t)
+  await p.field.pressSequentially('/gr')
+  await p.options.first().click()
+  const who = p.dialog.getByRole('combobox', { name: 'who' })
+  await who.fill('Ada')
+  await p.page.evaluate(() => document.body.prepend(window.menu))
+  assert.ok(await p.dialog.evaluate((d) => d.matches(':modal')))
+  assert.equal(await who.inputValue(), 'Ada')
+  await who.press('Enter')
+  await p.page.waitForFunction(() => window.picked.length)
+  assert.equal(await p.field.inputValue(), '')
+  assert.ok(await p.field.evaluate((e) => e === document.activeElement))
+  await p.field.pressSequentially('/gr')
+  await p.options.first().click()
+  await p.dialog.waitFor()
+  await p.page.evaluate(() => window.menu.remove())
+  assert.ok(await p.field.evaluate((e) => e === document.activeElement))
+  await p.page.evaluate(() => document.body.append(window.menu))
+  await p.dialog.waitFor({ state: 'detached' })
+  assert.deepEqual(p.faults, [])
+})
+
 test('the menu follows a field that the page makes again', async (t) => {
   const p = await chat(t)
   await p.field.evaluate((field) => field.replaceWith(field.cloneNode()))
   await p.field.pressSequentially('/')
   await p.options.first().waitFor()
   assert.deepEqual(p.faults, [])
+})
+
+test('a clone has one menu, and no id twice', async (t) => {
+  const p = await chat(t)
+  const { menus, ids } = await p.page.evaluate(async () => {
+    const clone = window.menu.cloneNode(true) as PortolanPrompts & { updateComplete: Promise<unknown> }
+    document.querySelector('main')!.append(clone)
+    clone.registry = window.menu.registry
+    await clone.updateComplete
+    return { menus: clone.children.length, ids: [...document.querySelectorAll('[role=listbox]')].map((e) => e.id) }
+  })
+  assert.equal(menus, 1)
+  assert.equal(new Set(ids).size, 2)
+  assert.equal(ids.length, 2)
 })
 
 test('a list that has changed is asked for again', async (t) => {

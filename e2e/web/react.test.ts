@@ -35,6 +35,8 @@ test('on a server they render and do nothing', async () => {
     '<main>starting 0 undefined demo idle<portolan-panel id="panel"></portolan-panel><portolan-questions></portolan-questions></main>',
   )
   assert.equal(Object.getOwnPropertyNames(globalThis).length, globals)
+  // React 18 gives a ref to no other function.
+  assert.equal((PortolanPanel as unknown as { $$typeof: symbol }).$$typeof, Symbol.for('react.forward_ref'))
   await r.close()
 })
 
@@ -43,7 +45,7 @@ const beside: Plugin = {
   name: 'beside',
   setup: (b) =>
     b.onResolve(
-      { filter: /(^|\/)(index|panel|elicitation)\.js$/ },
+      { filter: /(^|\/)(index|panel|prompts|elicitation)\.js$/ },
       ({ path }) => ({ path: `/${path.split('/').pop()}`, external: true }),
     ),
 }
@@ -89,7 +91,7 @@ for (const [library, alias] of Object.entries(libraries))
 
     test('W15: a component renders when what it selects has changed', async () => {
       const { first, afterCall, afterSwitch } = await run('renders') as Record<string, Record<string, number>>
-      assert.deepEqual(first, { names: 1, inline: 1, status: 1, latency: 1, whole: 1 })
+      assert.deepEqual(first, { names: 1, inline: 1, set: 1, status: 1, latency: 1, whole: 1 })
       for (const same of ['names', 'inline', 'status']) assert.equal(afterCall![same], 1, same)
       assert.ok(afterCall!.latency === 2 && afterCall!.whole! >= 2, JSON.stringify(afterCall))
       for (const changed of ['names', 'inline', 'status'])
@@ -173,9 +175,14 @@ for (const [library, alias] of Object.entries(libraries))
       assert.equal(await page.locator('portolan-questions').count(), 0)
     })
 
+    test('a slash menu that is defined before it is hydrated', async () => {
+      assert.deepEqual(await run('hydrated'), { faults: [], same: true, list: 'listbox' })
+      assert.deepEqual(page.faults, [])
+    })
+
     test('the panel takes props and tells events', async () => {
       assert.deepEqual(await run('panel'), {
-        props: { registry: true, view: 'tools', class: 'mine' },
+        props: { registry: true, view: 'tools', class: 'mine', ref: true },
         later: { view: 'activity', same: true },
         views: ['servers undefined', 'tools 500'],
       })

@@ -1,10 +1,13 @@
 // What react.test.ts bundles, once with React and once with Preact.
 
-import { createElement as h, startTransition, StrictMode, useState } from 'react'
-import { createRoot, type Root } from 'react-dom/client'
+import { createElement as h, createRef, startTransition, StrictMode, useEffect, useState } from 'react'
+import { createRoot, hydrateRoot, type Root } from 'react-dom/client'
 import { createRegistry } from '../../dist/npm/index.js'
+import '../../dist/npm/prompts.js'
 import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
 import type { ElicitationAnswer, ElicitationUrlRequest, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type { PortolanPanel as PanelElement } from '../../web/panel/types.ts'
+import type { PortolanPrompts } from '../../web/prompts/types.ts'
 import type { Questions, UseMCP } from '../../web/react/types.ts'
 
 const made: Worker[] = []
@@ -40,9 +43,10 @@ export async function renders(): Promise<unknown> {
   const View = ({ name, select }: { name: string; select?: (s: Snapshot) => unknown }) => {
     counts[name] = (counts[name] ?? 0) + 1
     const value = select ? useRegistry(r, select) : useRegistry(r)
-    return h('p', { id: name }, JSON.stringify(value))
+    return h('p', { id: name }, value instanceof Set ? value.size : JSON.stringify(value))
   }
   const names = (s: Snapshot) => s.tools.map((t) => t.name)
+  const set = (s: Snapshot) => new Set(names(s))
   const { root, at } = mount()
   root.render(
     h(
@@ -50,6 +54,7 @@ export async function renders(): Promise<unknown> {
       null,
       h(View, { name: 'names', select: names }),
       h(View, { name: 'inline', select: (s) => ({ first: s.tools[0]?.name }) }),
+      h(View, { name: 'set', select: set }),
       h(View, { name: 'status', select: (s) => s.servers.demo?.status }),
       h(View, {
         name: 'latency',
@@ -70,7 +75,8 @@ export async function renders(): Promise<unknown> {
   const afterCall = { ...counts }
   await r.setEnabled('demo', false)
   await until(() =>
-    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]'
+    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]' &&
+    at.querySelector('#set')!.textContent === '0'
   )
   const afterSwitch = { ...counts }
   root.unmount()
@@ -179,8 +185,10 @@ export async function failing(): Promise<unknown> {
 export async function panel(): Promise<unknown> {
   const r = await demo()
   const views: string[] = []
+  const ref = createRef<PanelElement>()
   const App = ({ view, budget }: { view?: 'tools' | 'activity'; budget?: number }) =>
     h(PortolanPanel, {
+      ref,
       registry: r,
       className: 'mine',
       view,
@@ -192,7 +200,12 @@ export async function panel(): Promise<unknown> {
   await until(() => at.querySelector('portolan-panel')?.shadowRoot?.childElementCount)
   const element = at.querySelector('portolan-panel')!
   await until(() => element.registry === r)
-  const props = { registry: element.registry === r, view: element.view, class: element.className }
+  const props = {
+    registry: element.registry === r,
+    view: element.view,
+    class: element.className,
+    ref: ref.current === element,
+  }
   element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'servers' } }))
   root.render(h(App, { view: 'activity', budget: 500 }))
   await until(() => element.budget === 500)
@@ -207,6 +220,32 @@ export async function panel(): Promise<unknown> {
   })
   await r.close()
   return { props, later, views: heard }
+}
+
+/** A page of a server whose slash menu is defined before React takes it over. */
+export async function hydrated(): Promise<unknown> {
+  const at = document.body.appendChild(document.createElement('div'))
+  at.innerHTML = '<main><textarea id="field"></textarea><portolan-prompts for="field"></portolan-prompts></main>'
+  const field = at.querySelector('textarea')!
+  const menu = at.querySelector('portolan-prompts') as PortolanPrompts & { updateComplete: Promise<unknown> }
+  await menu.updateComplete
+  const faults: unknown[] = []
+  const ready = new Promise<void>((resolve) => {
+    const App = () => {
+      useEffect(() => resolve(), [])
+      return h('main', null, h('textarea', { id: 'field' }), h('portolan-prompts', { for: 'field' }))
+    }
+    hydrateRoot(at, h(App), { onRecoverableError: (e) => faults.push(String(e)) })
+  })
+  await ready
+  const r = await demo()
+  menu.registry = r
+  await menu.updateComplete
+  const same = field === at.querySelector('textarea') && menu === at.querySelector('portolan-prompts')
+  const list = document.getElementById(field.getAttribute('aria-controls')!)?.role
+  at.remove()
+  await r.close()
+  return { faults, same, list }
 }
 
 /** A chat without a panel, whose servers may ask. With `own`, it renders the questions itself. */
@@ -254,4 +293,4 @@ export async function chat(own = false): Promise<void> {
   })
 }
 
-Object.assign(window, { renders, tearing, lifetime, failing, panel, chat })
+Object.assign(window, { renders, tearing, lifetime, failing, panel, hydrated, chat })

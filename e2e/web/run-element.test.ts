@@ -220,6 +220,22 @@ test('axe finds nothing in any stage, light, dark, narrow and from right to left
   }
 })
 
+test('a prompt that is taken away leaves the field empty', async (t) => {
+  const { page, element, field, faults } = await open(t, [])
+  for (const prompt of [null, undefined]) {
+    await page.evaluate(() => window.element.setAttribute('prompt', 'x'))
+    await element.getByRole('button', { name: 'Search', disabled: false }).waitFor()
+    await page.evaluate(
+      (prompt) =>
+        prompt === null ? window.element.removeAttribute('prompt') : Object.assign(window.element, { prompt }),
+      prompt,
+    )
+    await element.getByRole('button', { name: 'Search', disabled: true }).waitFor()
+    assert.equal(await field.inputValue(), '')
+  }
+  assert.deepEqual(faults, [])
+})
+
 test('without start nothing can be begun, and an element that leaves ends its run', async (t) => {
   const { page, element, field } = await open(t, [plan(), 'hang'])
   assert.ok(await element.getByRole('button', { name: 'Search' }).isDisabled(), 'without a prompt')

@@ -38,12 +38,12 @@ export async function resultOf(
   }
 }
 
-/** The arguments of a call as an object. */
+/** The arguments of a call as an object. The APIs refuse all others. */
 export function argumentsOf(args: Record<string, unknown> | string): Record<string, unknown> {
   if (typeof args !== 'string') return args
   try {
-    return Object(JSON.parse(args)) as Record<string, unknown>
-  } catch {
-    return {} // the model's own mistake, which its tool has named
-  }
+    const value = JSON.parse(args) as unknown
+    if (value && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch { /* as below */ }
+  return {} // the model's own mistake, which its tool has named
 }

@@ -175,6 +175,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       this.listen()
     }
     if (changed.has('view')) {
+      if (!views.includes(this.view)) this.view = 'servers' // an attribute that was removed, or an old name
       if (this.view === 'activity') void this.run(() => import('./parts.ts'))
       if (['resources', 'prompts', 'skills', 'tasks', 'log'].includes(this.view))
         void this.run(() => import('./offers/index.ts'))

@@ -86,7 +86,6 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.append(this.menu)
     const root = this.getRootNode() as Document | ShadowRoot
     const sheet = sheetFor(this, menuStyles)
     if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
@@ -99,21 +98,21 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.end()
+    this.close()
+    queueMicrotask(() => this.isConnected || this.end()) // it may only have been moved
     this.lives?.abort()
     this.unbind()
     this.unsubscribe?.()
     this.unsubscribe = undefined
-    this.menu.remove()
   }
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
-    if (changed.has('for') || changed.has('field') || !this.hasUpdated) this.bind()
+    if (['for', 'field', 'registry'].some((name) => changed.has(name)) || !this.hasUpdated) this.bind()
     if (changed.has('registry')) {
-      this.prompts = undefined
-      this.asked = undefined
+      this.prompts = this.fault = this.asked = undefined
+      this.loading = false
       this.end()
       this.follow()
     }
@@ -208,14 +207,17 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   // The field.
 
+  /** Without a registry, field and element stay as a framework that hydrates them expects. */
   private bind(): void {
     const root = this.getRootNode() as Document | ShadowRoot
     const named = this.for ? root.querySelector(`#${CSS.escape(this.for)}`) : null
-    const field = this.field ??
-      (named instanceof HTMLTextAreaElement || named instanceof HTMLInputElement ? named : undefined)
+    const isField = named instanceof HTMLTextAreaElement || named instanceof HTMLInputElement
+    const field = this.registry && (this.field ?? (isField ? named : undefined))
     if (field === this.bound?.field) return
     this.unbind()
     if (!field || !this.isConnected) return
+    this.querySelector(':scope > .portolan-menu')?.remove() // of the element that this one is a clone of
+    this.append(this.menu)
     const ends = new AbortController()
     const { signal } = ends
     this.bound = { field, role: new FieldRole(field, this.listId), ends }
@@ -229,6 +231,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.bound?.ends.abort()
     this.bound?.role.restore()
     this.bound = undefined
+    this.menu.remove()
   }
 
   /** Follows the text before the caret. Only typing opens the menu. */
@@ -316,8 +319,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     } catch (e) {
       fault = e as RegistryError
     }
+    if (registry !== this.registry) return
     this.loading = false
-    if (registry !== this.registry) return void (this.slash && this.ask())
     this.prompts = prompts ?? this.prompts
     this.fault = fault
     this.asked = this.lists()

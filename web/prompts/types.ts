@@ -10,8 +10,8 @@ import type { PanelMessages } from '../panel/types.ts'
  * <portolan-prompts for="chat"></portolan-prompts>
  * ```
  *
- * It sets ARIA attributes of the field, and gives them back when it leaves the document. Its looks are those of the
- * panel: the custom properties `--portolan-*`, and `color-scheme`.
+ * While it has a registry, it sets ARIA attributes of the field, and gives them back when it leaves the document. Its
+ * looks are those of the panel: the custom properties `--portolan-*`, and `color-scheme`.
  */
 export declare class PortolanPrompts extends HTMLElement {
   /** The registry whose prompts are shown. Without one, the menu stays closed. */

@@ -1,9 +1,11 @@
-import { createElement, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import { createElement, forwardRef, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import type { PanelMessages, PortolanPanel as PanelElement } from '../panel/types.ts'
 import type * as types from './types.ts'
 
-export const PortolanPanel: typeof types.PortolanPanel = (
-  { ref, registry, locale, messages, view, catalogue, budget, onView, onBudget, onError, ...rest },
+// React 18 gives a `ref` to no other function, and makes no `class` of an element's `className`.
+export const PortolanPanel = forwardRef<PanelElement, Omit<types.PortolanPanelProps, 'ref'>>((
+  { registry, locale, messages, view, catalogue, budget, onView, onBudget, onError, className, ...rest },
+  ref,
 ) => {
   const element = useRef<PanelElement>(null)
   const [loaded, setLoaded] = useState(false)
@@ -53,5 +55,5 @@ export const PortolanPanel: typeof types.PortolanPanel = (
     }
   }, [loaded, registry, locale, messages, view, catalogue, budget])
 
-  return createElement('portolan-panel', { ...rest, ref: element })
-}
+  return createElement('portolan-panel', { ...rest, ...(className && { class: className }), ref: element })
+}) as typeof types.PortolanPanel

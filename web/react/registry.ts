@@ -33,11 +33,16 @@ export const useRegistry = ((
   return selection
 }) as typeof types.useRegistry
 
-/** Whether two values are the same, or have the same members. */
+/** Whether two values are the same, or plain objects or arrays with the same members. */
 function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || Array.isArray(a) !== Array.isArray(b)) return false
+  if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || !hasMembers(a)) return false
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
   const keys = Object.keys(a)
   return keys.length === Object.keys(b).length &&
     keys.every((k) => Object.hasOwn(b, k) && Object.is((a as never)[k], (b as never)[k]))
 }
+
+/** All that others hold, such as a `Set`, is in no members. */
+const hasMembers = (a: object): boolean =>
+  [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(a) as never)

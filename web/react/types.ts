@@ -14,8 +14,8 @@ import type {
 
 /**
  * The registry's state, or what `select` makes of it. The component renders when
- * that has changed: two selections that are equal, or whose members are, count as one.
- * Without a registry the state is empty.
+ * that has changed: two selections that are equal, or plain objects or arrays whose members
+ * are, count as one. For others, such as a `Set`, give `equal`. Without a registry the state is empty.
  */
 export declare function useRegistry(registry: Registry | null | undefined): Snapshot
 export declare function useRegistry<T>(

@@ -25,8 +25,9 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   protected abstract body(): TemplateResult
 
   protected override render(): TemplateResult {
-    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() =>
-      this.closed()}>
+    return html`<dialog class=${
+      this.wide ? 'wide' : ''
+    } part="dialog" aria-labelledby=${this.headingId} @close=${this.left}>
       <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
         <button type="button" class="quiet round" aria-label=${this.panel.words('close')} @click=${() =>
       this.close()}>${cross}</button></header>
@@ -53,6 +54,16 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   protected override firstUpdated(): void {
     for (let at = document.activeElement; at; at = at.shadowRoot?.activeElement ?? null) this.opener = at
     this.querySelector('dialog')!.showModal()
+  }
+
+  /** Chromium gives a text field its focus back without the caret: nothing could be typed. */
+  private left(): void {
+    const field = this.opener as HTMLInputElement | undefined
+    if (field?.matches(':focus') && (field.isContentEditable || typeof field.selectionStart === 'number')) {
+      field.blur()
+      field.focus({ preventScroll: true })
+    }
+    this.closed()
   }
 
   /** The dialog was closed, also by Escape. */

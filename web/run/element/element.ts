@@ -69,6 +69,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
+    this.prompt ??= '' // an attribute that was removed, or a prop without a value
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
   }
