@@ -143,6 +143,15 @@ test('a server, a notice and a dialog that go away leave the focus near by', asy
   await page.evaluate(async () => {
     for (const name of ['a', 'b']) await window.registry.addServer(name, { url: 'builtin:demo' })
   })
+  const more = panel.getByRole('button', { name: 'More for a', exact: true })
+  for (const [key, item] of [['ArrowDown', 'Retry now'], ['ArrowUp', 'Remove']] as const) {
+    await more.focus()
+    await page.keyboard.press(key)
+    await panel.locator('button[aria-expanded=true][popovertarget]').waitFor()
+    assert.equal((await focused(p))?.name, item)
+    await page.keyboard.press('Escape')
+    await panel.locator('button[aria-expanded=true][popovertarget]').waitFor({ state: 'detached' })
+  }
   await pick('a', 'Remove')
   await panel.getByText('a was removed.').waitFor()
   assert.equal((await focused(p))?.name, 'Use b')

@@ -55,22 +55,22 @@ class Menu extends Part {
 
   private toggled(event: ToggleEvent): void {
     const open = event.newState === 'open'
-    const button = this.querySelector('button')!
+    const button = this.querySelector('button')!, list = this.popoverElement
     button.setAttribute('aria-expanded', String(open))
+    const focus = (this.getRootNode() as ShadowRoot).activeElement
     if (!open) {
       this.open = false
-      const focus = (this.getRootNode() as ShadowRoot).activeElement
-      if (!focus || this.popoverElement.contains(focus)) button.focus()
+      if (!focus || list.contains(focus)) button.focus()
       return
     }
-    const at = button.getBoundingClientRect(), list = this.popoverElement
+    const at = button.getBoundingClientRect()
     const rtl = getComputedStyle(this).direction === 'rtl'
     const { width, height } = list.getBoundingClientRect()
     const left = rtl ? at.left : at.right - width
     const top = at.bottom + height + 8 > innerHeight ? at.top - height - 4 : at.bottom + 4
     list.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`
     list.style.top = `${Math.max(8, top)}px`
-    this.buttons[0]?.focus()
+    if (!list.contains(focus)) this.buttons[0]?.focus()
   }
 
   private openByKey(event: KeyboardEvent): void {
