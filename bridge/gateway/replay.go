@@ -38,23 +38,25 @@ type replayed struct {
 
 // enter makes the caller the one that writes the stream, and returns its turn. Events after a number are sent again. The
 // client has those before, so they are dropped. If after is negative, nothing changes.
-func (s *stream) enter(after int) (turn int) {
+func (s *stream) enter(after int) turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if after >= 0 {
 		all := append(s.sent, s.queue...)
 		s.sent, s.queue = nil, slices.DeleteFunc(all, func(e event) bool { return e.n <= after })
 	}
-	s.turn, s.open = s.turn+1, true
-	s.wakeUp() // an older response ends
+	if s.turn != nil {
+		close(s.turn)
+	}
+	s.turn, s.open = make(turn), true
 	return s.turn
 }
 
 // exit ends a response. What waits is kept if the client can ask for it.
-func (s *stream) exit(turn int) {
+func (s *stream) exit(mine turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != turn {
+	if s.turn != mine {
 		s.wakeUp() // this response may have taken the other's wake
 		return
 	}

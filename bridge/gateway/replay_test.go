@@ -153,6 +153,22 @@ func TestResponsesAreResumed(t *testing.T) {
 	}
 }
 
+func TestANewerResponseEndsAnOlderOne(t *testing.T) {
+	s := newStream(Limits{Queue: 1})
+	older, newer := s.enter(-1), s.enter(-1)
+	select {
+	case <-older:
+	default:
+		t.Error("the older response waits for a message, which the newer one may take")
+	}
+	if _, _, ok := s.take(older); ok {
+		t.Error("the older response goes on")
+	}
+	if _, _, ok := s.take(newer); !ok {
+		t.Error("the newer response does not write the stream")
+	}
+}
+
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	s := newStream(Limits{Queue: 1000, Message: 1 << 20})
 	s.id = "a"
@@ -265,6 +281,7 @@ func (h throughHost) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // go-sdk's client loses all connections while the program asks it something, and has the result of its call.
 func TestAClientLosesItsConnectionInACall(t *testing.T) {
+	t.Parallel()
 	r := serve(t, nil, testServer(t, "sdk", "sdk"))
 	c := newCutter(t, r.Addr())
 	cuts := 0

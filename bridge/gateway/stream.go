@@ -22,12 +22,15 @@ type stream struct {
 	queue []event
 	sent  []event // of a resumable stream: the last events
 	last  int     // number of the newest event
-	turn  int     // of the HTTP response that writes the stream; an older one ends
+	turn  turn    // of the HTTP response that writes the stream
 	open  bool    // there is such a response
 	begun bool    // of a resumable stream: the client has an id
 	ended bool    // no message follows those in the queue
 	left  bool    // nobody reads it any more
 }
+
+// A turn is that of one HTTP response. It is closed when a newer response takes over.
+type turn chan struct{}
 
 // An event is a message of a stream. The numbers begin with 1.
 type event struct {
@@ -99,10 +102,10 @@ func (s *stream) leave() {
 func (s *stream) drop() { s.left, s.queue, s.sent = true, nil, nil }
 
 // take returns what waits, and whether that is all. It reports false if another response writes the stream now.
-func (s *stream) take(turn int) (events []event, all, ok bool) {
+func (s *stream) take(mine turn) (events []event, all, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != turn {
+	if s.turn != mine {
 		return nil, false, false
 	}
 	events, s.queue = s.queue, nil
@@ -124,8 +127,8 @@ func (s *stream) serve(w http.ResponseWriter, req *http.Request, open bool, stat
 	s.respond(s.enter(-1), w, req, open, status)
 }
 
-func (s *stream) respond(turn int, w http.ResponseWriter, req *http.Request, open bool, status func(message []byte) int) {
-	defer s.exit(turn)
+func (s *stream) respond(mine turn, w http.ResponseWriter, req *http.Request, open bool, status func(message []byte) int) {
+	defer s.exit(mine)
 	control := http.NewResponseController(w)
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }() // the connection goes on
 	var buffer bytes.Buffer
@@ -151,7 +154,7 @@ func (s *stream) respond(turn int, w http.ResponseWriter, req *http.Request, ope
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
-		events, all, ok := s.take(turn)
+		events, all, ok := s.take(mine)
 		if !ok {
 			return
 		}
@@ -186,6 +189,7 @@ func (s *stream) respond(turn int, w http.ResponseWriter, req *http.Request, ope
 		}
 		select {
 		case <-s.wake:
+		case <-mine:
 		case <-req.Context().Done():
 			return
 		case <-timer.C:
