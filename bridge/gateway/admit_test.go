@@ -237,6 +237,7 @@ func (r *running) pairAs(origin, claimed string, typed func(context.Context) (st
 
 // TestPairing pairs a page, uses its token, pairs it again, and revokes it.
 func TestPairing(t *testing.T) {
+	t.Parallel()
 	shown := make(chan string, 10)
 	yes := true
 	dir := t.TempDir()
@@ -298,6 +299,7 @@ func TestPairing(t *testing.T) {
 
 // TestPairingFails lets pages try to be paired without the person. None gets in.
 func TestPairingFails(t *testing.T) {
+	t.Parallel()
 	shown := make(chan string, 100)
 	opts := &Options{Dir: t.TempDir(), Pair: func(ctx context.Context, _, digits string, confirmed <-chan struct{}) error {
 		shown <- digits

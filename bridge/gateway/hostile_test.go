@@ -69,6 +69,7 @@ func TestFailures(t *testing.T) {
 
 // TestCrash ends a program in the middle of calls, and uses it again.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Delay: 5 * time.Second}, testServer(t, "raw", "raw"))
 	s := r.begin("raw")
 	waiting := s.open("POST", `{"jsonrpc":"2.0","id":"w","method":"do","params":{"arguments":{}}}`)
@@ -124,6 +125,7 @@ func TestGarbage(t *testing.T) {
 
 // TestFlood lets a program send more than its client reads. The answer still comes.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Limits: Limits{Queue: 50}}, testServer(t, "raw", "raw"))
 	s := r.begin("raw")
 	lines := make([]string, 20000)
@@ -148,6 +150,7 @@ func TestFlood(t *testing.T) {
 
 // Messages that no client reads are held within a bound, with and without a stream.
 func TestWhatWaitsIsBounded(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Limits: Limits{Message: 1 << 20}}, testServer(t, "raw", "raw"))
 	s := r.begin("raw")
 	to := r.byName["raw"].find(s.id, page)
@@ -175,6 +178,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 
 // TestClientFloods lets a client send more than it may.
 func TestClientFloods(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Limits: Limits{Calls: 3, Sessions: 2, Message: 1 << 20, Processes: 3}},
 		testServer(t, "raw", "raw"), testServer(t, "deaf", "deaf"), testServer(t, "third", "raw"), testServer(t, "fourth", "raw"))
 	s := r.begin("raw")
@@ -231,6 +235,7 @@ func TestClientFloods(t *testing.T) {
 
 // A page that begins many sessions ends its own ones, and not those of another page.
 func TestAPageEndsItsOwnSessionsFirst(t *testing.T) {
+	t.Parallel()
 	for name, limits := range map[string]Limits{"of a server": {Sessions: 2}, "all programs": {Processes: 2}} {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, &Options{Limits: limits}, testServer(t, "raw", "raw"))
@@ -295,6 +300,7 @@ func gone(pid int) bool {
 
 // TestKilled kills a program from outside.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Delay: time.Millisecond}, testServer(t, "raw", "raw"))
 	for range 5 {
 		s := r.begin("raw")
@@ -320,6 +326,7 @@ func (p *program) busy() bool {
 
 // TestIdle ends programs that nobody uses, and none that somebody does.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Idle: 300 * time.Millisecond}, testServer(t, "raw", "raw"), testServer(t, "used", "raw"))
 	unused := r.begin("raw")
 	// A page that is gone leaves a request behind that is never answered.
@@ -352,6 +359,7 @@ func TestIdle(t *testing.T) {
 
 // TestFiftyPrograms uses 50 programs at once.
 func TestFiftyPrograms(t *testing.T) {
+	t.Parallel()
 	var servers []Server
 	for i := range 50 {
 		servers = append(servers, testServer(t, fmt.Sprintf("p%d", i), "raw"))
@@ -448,6 +456,7 @@ func TestEraOfASharedProgram(t *testing.T) {
 
 // TestEraIsFoundOnce lets programs of older versions meet a client of 2026-07-28.
 func TestEraIsFoundOnce(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"raw", "strict", "older"} {
 		t.Run(program, func(t *testing.T) {
 			r := serve(t, nil, testServer(t, "p", program))

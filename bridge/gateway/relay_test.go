@@ -328,6 +328,7 @@ func TestQuestionsWhoseIDIsEscaped(t *testing.T) {
 
 // TestShared lets two sessions use one process at once with the same ids.
 func TestShared(t *testing.T) {
+	t.Parallel()
 	raw := testServer(t, "raw", "raw")
 	raw.Shared = true
 	r := serve(t, nil, raw, testServer(t, "single", "raw"))
@@ -368,6 +369,7 @@ func TestShared(t *testing.T) {
 
 // A page whose requests hang leaves room for those of another page.
 func TestSharedRequestsLeaveRoom(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 6}}, testServer(t, "raw", "raw"))
 	token, err := r.Allow("https://other.example")
 	if err != nil {
@@ -389,6 +391,7 @@ func TestSharedRequestsLeaveRoom(t *testing.T) {
 
 // A client that leaves a resource does not end the subscription that another client is about to have.
 func TestSharedSubscriptions(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Shared: true}, testServer(t, "raw", "raw"))
 	a, b := r.begin("raw"), r.begin("raw")
 	request := `{"jsonrpc":"2.0","id":1,"method":"resources/%s","params":{"uri":"test://one","arguments":{}}}`
@@ -462,6 +465,7 @@ func TestSharedGreeting(t *testing.T) {
 
 // TestSharedGreetingIsRefused sends initialize to a shared program that takes no request at that moment.
 func TestSharedGreetingIsRefused(t *testing.T) {
+	t.Parallel()
 	r := serve(t, &Options{Shared: true, Limits: Limits{Calls: 1}}, testServer(t, "sdk", "sdk"))
 	res := r.modern("sdk", "wait") // the head of its stream
 	if text := r.initialize("sdk"); !strings.Contains(text, "too many requests") {
@@ -476,6 +480,7 @@ func TestSharedGreetingIsRefused(t *testing.T) {
 
 // Two pages of one origin have one process from 2026-07-28 on, and number their requests in the same way.
 func TestPagesOfOneOriginUseTheSameIDs(t *testing.T) {
+	t.Parallel()
 	r := serve(t, nil, testServer(t, "sdk", "sdk"))
 	first := r.modern("sdk", "wait")
 	defer first.Body.Close()
