@@ -146,6 +146,9 @@ test('resources are searched, read, copied and watched', async (t) => {
   await dialog(p).getByText('updated').waitFor({ state: 'detached' })
   await p.page.keyboard.press('Escape')
   await p.panel.getByText('watched').waitFor()
+  await p.page.evaluate(() => document.body.append(window.panel))
+  touch()
+  await p.panel.getByText('updated').waitFor()
 
   await p.panel.getByLabel('Search resources').fill('')
   for (

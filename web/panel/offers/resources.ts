@@ -15,6 +15,11 @@ class ResourcesView extends OfferList<Listed> {
   protected readonly words = { search: 'search_resources', none: 'no_resources' } as const
   private stop: (() => void) | undefined
 
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.requestUpdate() // it may have been moved, and listens again
+  }
+
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     super.willUpdate(changed)
     this.stop ??= watchesOf(this.panel).subscribe(() => this.requestUpdate())
