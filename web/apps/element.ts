@@ -1,4 +1,5 @@
 import { appWords, type AppKey } from '../panel/app-words.ts'
+import { sheetsFor } from '../ui/sheets.ts'
 import { clean, line } from '../ui/text.ts'
 import { directionOf, sayFrom, type Messages, type Say } from '../ui/translations.ts'
 import { isObject } from '../../wasm/js/shared/object.ts'
@@ -30,18 +31,6 @@ const mayPass: types.AppState['why'][] = ['unreadable', 'silent', 'flood', 'left
 const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
 const values = Symbol('values')
 
-/** The style of all apps, by window: no document takes the sheet of another. */
-const sheets = new WeakMap<object, CSSStyleSheet>()
-
-function sheet(view: Window & typeof globalThis): CSSStyleSheet {
-  let made = sheets.get(view)
-  if (!made) {
-    sheets.set(view, made = new view.CSSStyleSheet())
-    made.replaceSync(style)
-  }
-  return made
-}
-
 /** An app of a tool; see types.ts. */
 export class PortolanApp extends HTMLElement implements types.PortolanApp, Host {
   static observedAttributes = ['sandbox', 'locale']
@@ -71,7 +60,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [sheet(window)]
+    root.adoptedStyleSheets = sheetsFor(document, style)
     this.box.part.add('app')
     this.bar.part.add('bar')
     this.card.tabIndex = -1
@@ -105,8 +94,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   /** The element was moved into another document. Its sheets stayed behind. */
   adoptedCallback(): void {
-    const { defaultView: view } = this.ownerDocument
-    if (view) this.shadowRoot!.adoptedStyleSheets = [sheet(view)]
+    this.shadowRoot!.adoptedStyleSheets = sheetsFor(this.ownerDocument, style)
   }
 
   connectedCallback(): void {

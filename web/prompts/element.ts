@@ -6,7 +6,7 @@ import { styles } from '../ui/style.ts'
 import { clean, line } from '../ui/text.ts'
 import { directionOf } from '../ui/translations.ts'
 import type { Notice } from '../ui/notices.ts'
-import { sheetFor } from '../ui/sheets.ts'
+import { sheetsFor } from '../ui/sheets.ts'
 import type { Dialect, PromptInfo, PromptResult, Registry, RegistryError } from '../../wasm/js/shared/types.ts'
 import { FieldRole, type TextField } from './field.ts'
 import type { FormContext } from './form.ts'
@@ -87,8 +87,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   override connectedCallback(): void {
     super.connectedCallback()
     const root = this.getRootNode() as Document | ShadowRoot
-    const sheet = sheetFor(this, menuStyles)
-    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet)
+    const sheets = sheetsFor(this.ownerDocument, menuStyles.cssText)
+    root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...sheets])]
     this.bind()
     // The page may make the field later, or make it again.
     this.lives = new AbortController()
@@ -109,7 +109,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
-    if (['for', 'field', 'registry'].some((name) => changed.has(name)) || !this.hasUpdated) this.bind()
+    if (['for', 'field', 'registry'].some((name) => changed.has(name))) this.bind()
     if (changed.has('registry')) {
       this.prompts = this.fault = this.asked = undefined
       this.loading = false

@@ -1,16 +1,13 @@
-import type { CSSResult } from 'lit'
+/** The sheets that were made, by window and text. */
+const made = new WeakMap<object, Record<string, CSSStyleSheet>>()
 
-/** The sheets of styles for the windows other than this one. */
-const made = new WeakMap<object, Map<CSSResult, CSSStyleSheet>>()
-
-/** The sheet of a style for the document that a node is in. No document takes the sheet of another. */
-export function sheetFor(node: Node, style: CSSResult): CSSStyleSheet {
-  const view = node.ownerDocument!.defaultView
-  if (!view || view === window) return style.styleSheet!
-  const sheets = made.get(view) ?? new Map<CSSResult, CSSStyleSheet>()
+/** The sheets of styles for a document, which takes none of another one. A document without a window has none. */
+export function sheetsFor({ defaultView: view }: Document, ...styles: string[]): CSSStyleSheet[] {
+  if (!view) return []
+  const sheets = made.get(view) ?? {}
   made.set(view, sheets)
-  const sheet = sheets.get(style) ?? new view.CSSStyleSheet()
-  sheets.set(style, sheet)
-  sheet.replaceSync(style.cssText)
-  return sheet
+  return styles.map((css) => {
+    if (!sheets[css]) (sheets[css] = new view.CSSStyleSheet()).replaceSync(css)
+    return sheets[css]
+  })
 }

@@ -1,7 +1,7 @@
 import { type CSSResult, html, LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import { Notices, type Notice } from './notices.ts'
 import { keepFocus } from './part.ts'
-import { sheetFor } from './sheets.ts'
+import { sheetsFor } from './sheets.ts'
 
 /** A whole panel: it has the notices, and shows the faults of its parts there. */
 export abstract class Shell extends LitElement {
@@ -26,7 +26,7 @@ export abstract class Shell extends LitElement {
 
   private dress(root: ShadowRoot): void {
     const styles = (this.constructor as typeof LitElement).elementStyles as CSSResult[]
-    root.adoptedStyleSheets = styles.map((style) => sheetFor(this, style))
+    root.adoptedStyleSheets = sheetsFor(this.ownerDocument, ...styles.map((style) => style.cssText))
   }
 
   /** A dialog that gave the focus to what is gone has lost it. */
