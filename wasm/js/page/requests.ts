@@ -164,7 +164,7 @@ export class Requests {
         since: 0,
         until: performance.now() + (o.giveUpMs ?? Infinity),
       })
-      if (o.giveUpMs) this.#watch()
+      if (o.giveUpMs !== undefined) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
         // A channel sends later, when it could not report what cannot be cloned, and when the app may have changed it.
@@ -189,7 +189,7 @@ export class Requests {
     if (this.#dead) return false
     const closed = new RegistryError('closed', 'the registry is closed; create a new one')
     // The channel closes even if the host sends no reply.
-    const left = this.#channel && /main|worker/.test(this.mode) &&
+    const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
     this.#unwatch?.()

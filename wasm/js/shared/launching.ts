@@ -78,7 +78,7 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
       navigator.locks.request(name, () =>
         new Promise<void>((release) => {
           held()
-          signal?.addEventListener('abort', release as () => void)
+          signal?.addEventListener('abort', () => release())
         })).catch(failed)
     })
     return name
@@ -97,7 +97,7 @@ export function onReleased(lock: string | undefined, gone: () => void): () => vo
     navigator.locks?.request(
       lock,
       { ifAvailable: true },
-      async (free) => free || navigator.locks.request(lock, ends, gone),
+      async (free) => free || navigator.locks.request(lock, { signal: ends.signal }, gone),
     ).catch(ignore)
   return () => ends.abort()
 }
