@@ -160,9 +160,14 @@ test('a file that is still being read is not shown as one of a later version', a
   const dialog = p.panel.getByRole('dialog')
   await dialog.getByText('Do it well.').waitFor()
   let answer = () => {}
-  served.before = new Promise((resolve) => answer = resolve)
+  const asked = new Promise<void>((resolve) => {
+    served.before = () => {
+      resolve()
+      return new Promise((resolve) => answer = resolve)
+    }
+  })
   await dialog.getByRole('button', { name: 'a.md' }).click()
-  while (!served.asked.includes('read skill://git/a.md')) await p.page.waitForTimeout(10)
+  await asked
   served.before = undefined
   served.skills = [at('Third')]
   await held(p, second)

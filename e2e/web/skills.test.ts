@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
@@ -210,14 +210,7 @@ for (const mode of ['worker', 'main', 'shared'] as const) {
 test('P33: the same in Node, through connectRegistry; nothing is read before it is needed', async (t) => {
   const [a, b] = await servers(t)
   const registry = await open(t, { servers: { a: { url: a.url }, b: { url: b.url } } })
-  const { port1, port2 } = new MessageChannel()
-  const stop = serveRegistry(registry, portChannel(port1))
-  const connected = await connectRegistry(portChannel(port2))
-  t.after(async () => {
-    await connected.close()
-    stop()
-    port1.close()
-  })
+  const connected = await connect(t, registry)
   await connected.skills()
   assert.deepEqual(a.asked.filter((m) => m.startsWith('read')), [])
   check(await useAll(connected, uris), a)
@@ -727,10 +720,8 @@ test('a skill in no list is asked for again once its entry is old', async (t) =>
   assert.deepEqual([await load(), await r.skills()], ['unknown_skill', []])
 })
 
-test('a loaded skill refuses wrong arguments and aborted signals, also through connectRegistry', async (t) => {
-  const a = await skillServer([skill(git, 'Follow', { 'a.md': 'A' })])
-  t.after(() => a.close())
-  const registry = await open(t, { servers: { a: { url: a.url } } })
+/** The registry as another realm has it. */
+async function connect(t: TestContext, registry: Registry): Promise<Registry> {
   const { port1, port2 } = new MessageChannel()
   const stop = serveRegistry(registry, portChannel(port1))
   const connected = await connectRegistry(portChannel(port2))
@@ -739,6 +730,14 @@ test('a loaded skill refuses wrong arguments and aborted signals, also through c
     stop()
     port1.close()
   })
+  return connected
+}
+
+test('a loaded skill refuses wrong arguments and aborted signals, also through connectRegistry', async (t) => {
+  const a = await skillServer([skill(git, 'Follow', { 'a.md': 'A' })])
+  t.after(() => a.close())
+  const registry = await open(t, { servers: { a: { url: a.url } } })
+  const connected = await connect(t, registry)
   for (const r of [registry, connected]) {
     const loaded = await r.getSkill('a', uri(git)), signal = AbortSignal.abort()
     await loaded.read('a.md')
@@ -781,14 +780,7 @@ test('a model may give null for an argument that it leaves out', async (t) => {
 test('a held skill is loaded for a person who reads it, in the version that is approved', async (t) => {
   const [a] = await servers(t)
   const registry = await open(t, { servers: { a: { url: a.url, trust: 'ask-always' } } })
-  const { port1, port2 } = new MessageChannel()
-  const stop = serveRegistry(registry, portChannel(port1))
-  const connected = await connectRegistry(portChannel(port2))
-  t.after(async () => {
-    await connected.close()
-    stop()
-    port1.close()
-  })
+  const connected = await connect(t, registry)
   for (const r of [registry, connected]) {
     await assert.rejects(r.getSkill('a', uri(refunds)), { code: 'held' })
     const shown = await r.getSkill('a', uri(refunds), { held: true })

@@ -53,8 +53,8 @@ export interface SkillServer extends Listening {
   skills: Served[]
   /** The methods that were asked for, with the URI if there is one. */
   asked: string[]
-  /** If set, resources are read once it has settled. */
-  before?: Promise<void> | undefined
+  /** If set, it is called when a resource is to be read, which waits for it. */
+  before?: (() => Promise<void>) | undefined
 }
 
 const unknown = (uri: string) => new McpError(ErrorCode.InvalidParams, `nothing is served at ${uri}`)
@@ -97,7 +97,7 @@ export async function skillServer(skills: Served[], { directoryRead = true, ttlM
     server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
       asked.push(`read ${uri}`)
       const { skills } = served
-      await served.before
+      await served.before?.()
       for (const { root, files } of skills) {
         const content = uri.startsWith(`${root}/`) ? files[uri.slice(root.length + 1)] : undefined
         if (content === undefined) continue
