@@ -228,6 +228,44 @@ test('a database that another tab keeps from opening is waited for with a bound'
   )
 })
 
+for (const silent of ['get', 'set', 'get set']) {
+  test(`a storage of the app that never answers ${silent} ends neither start nor changes nor close`, async (t) => {
+    const page = await (await fresh(t)).newPage()
+    await page.clock.install()
+    await page.goto(site.url)
+    await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      const kept = new Map()
+      window.log = []
+      const silent = (name, does) => (...args) => {
+        if (!'${silent}'.split(' ').includes(name)) return does(...args)
+        log.push(name)
+        return new Promise(() => {})
+      }
+      const storage = {
+        get: silent('get', (key) => kept.get(key)),
+        set: silent('set', (key, text) => void kept.set(key, text)),
+        remove: (key) => void kept.delete(key),
+      }
+      window.slow = (async () => {
+        const r = await createRegistry({ storage, servers: { demo: { url: 'builtin:demo' } } })
+        await r.discover()
+        const text = await r.dispatch('demo__echo', { text: 'here' })
+        await r.addServer('off', { url: 'builtin:demo', enabled: false })
+        const { warnings } = r.getSnapshot()
+        await r.close()
+        return { text, warning: warnings.join(' ') }
+      })()
+    })()`)
+    await until(page, 'log.length > 0')
+    await page.clock.runFor(10_000)
+    const { text, warning } = await page.evaluate('slow') as { text: string; warning: string }
+    assert.equal(text, 'here')
+    assert.match(warning, /the storage of this app has not answered for 10 s/)
+    assert.match(warning, /the servers are not kept on this device/)
+  })
+}
+
 test('registries of one page leave a single lock about their writes', async (t) => {
   const page = await tab(await fresh(t), `{ mode: 'main' }`)
   const locks = await page.evaluate(`(async () => {

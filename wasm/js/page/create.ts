@@ -93,13 +93,15 @@ class PageOwner implements Owner {
   }
 
   async #openStore(): Promise<void> {
-    const { project, rememberSecrets } = this.#options
-    const storage = storageFor(this.#options.storage)
+    const { project, rememberSecrets, storage: chosen } = this.#options
+    const warn = (w: string) => this.#store.warn(w)
+    let storage = storageFor(chosen)
+    if ('get' in Object(chosen)) storage = (await part('repair', this.host)).bounded(storage, warn)
     const { projectStorage } = project ? await part('project', this.host) : {}
     const secrets = async () => (await part('secrets', this.host)).openSecrets()
     if (rememberSecrets) await secrets() // its fault is the caller's to hear
     this.#store = new ConfigStore(
-      projectStorage ? projectStorage(storage, project!, serversShape, (w) => this.#store.warn(w)) : storage,
+      projectStorage ? projectStorage(storage, project!, serversShape, warn) : storage,
       secrets,
       rememberSecrets,
       (work) => this.#locked(work),

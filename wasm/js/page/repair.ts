@@ -1,4 +1,4 @@
-// Mends what a storage holds: a person or a program has changed it, or a write was cut off.
+// Mends what a storage holds: a person or a program has changed it, or a write was cut off. Bounds one that is silent.
 
 import type { StorageAdapter } from '../shared/types.ts'
 import { isObject } from '../shared/object.ts'
@@ -14,6 +14,40 @@ export interface Shape {
 
 /** The most names of dropped entries that a warning has, and the longest name. */
 const MOST_NAMES = 5, NAME_CHARS = 50
+
+/** The longest wait for a storage of the app, in ms. */
+const patience = 10_000
+
+/**
+ * A storage of the app, whose operations fail after 10 s, with one warning. Until the silent operation has settled, all
+ * others fail at once.
+ */
+export function bounded(under: StorageAdapter, warn: (warning: string) => void): StorageAdapter {
+  const message = `the storage of this app has not answered for ${patience / 1000} s`
+  let silent = 0
+  const within = <T>(work: () => T | Promise<T>): Promise<T> => {
+    if (silent) return Promise.reject(new Error(message))
+    let timer: ReturnType<typeof setTimeout> | undefined, isLate = false
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        isLate = true
+        silent++
+        warn(`${message}; nothing is read from it, or kept in it, until it does`)
+        reject(new Error(message))
+      }, patience)
+    })
+    const settled = (async () => work())().finally(() => {
+      clearTimeout(timer)
+      if (isLate) silent--
+    })
+    return Promise.race([settled, late])
+  }
+  return {
+    get: (key) => within(() => under.get(key)),
+    set: (key, value) => within(() => under.set(key, value)),
+    remove: (key) => within(() => under.remove(key)),
+  }
+}
 
 /**
  * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its

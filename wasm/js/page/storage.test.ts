@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bounded } from './repair.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
 
@@ -235,4 +236,34 @@ test('a change that the storage refuses is stored with the next one, and a warni
     await store.saved
     assert.deepEqual(Object.keys(await store.stored()).sort(), ['a', 'b'], refused)
   }
+})
+
+test('a storage that is silent is waited for once, and used again when it has answered', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const kept = new Map([['portolan.servers', asText(sound['portolan.servers'])]])
+  let answer = () => {}
+  const silence = new Promise<void>((resolve) => (answer = resolve))
+  const warnings: string[] = []
+  const storage = bounded({
+    get: (key) => key === 'portolan.pins' ? silence.then(() => 'late') : kept.get(key),
+    set: (key, text) => void kept.set(key, text),
+    remove: () => {
+      throw new Error('never')
+    },
+  }, (w) => warnings.push(w))
+  assert.match(await storage.get('portolan.servers') ?? '', /a\.example/)
+  await assert.rejects(async () => storage.remove('x'), /never/)
+  const first = assert.rejects(async () => storage.get('portolan.pins'), /has not answered for 10 s/)
+  t.mock.timers.tick(10_000)
+  await first
+  await assert.rejects(async () => storage.get('portolan.servers'), /has not answered/)
+  await assert.rejects(async () => storage.set('portolan.hints', 'x'), /has not answered/)
+  assert.equal(warnings.length, 1)
+  answer()
+  await silence
+  for (let i = 0; i < 5; i++) await Promise.resolve()
+  assert.equal(await storage.get('portolan.pins'), 'late')
+  await storage.set('portolan.hints', 'x')
+  t.mock.timers.tick(20_000)
+  assert.deepEqual([kept.get('portolan.hints'), warnings.length], ['x', 1])
 })

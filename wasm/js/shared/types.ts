@@ -1653,7 +1653,7 @@ export interface ElicitationAnswer {
   content?: Record<string, unknown>
 }
 
-/** Stores small texts by key. Methods may be asynchronous. */
+/** Stores small texts by key. Methods may be asynchronous. One that is silent for 10 s counts as failed. */
 export interface StorageAdapter {
   /** The stored text, or nothing. */
   get(key: string): string | null | undefined | Promise<string | null | undefined>
