@@ -398,6 +398,38 @@ test('a tab without enabled servers joins as soon as another has some', async (t
   await until(later, "r.has('demo__echo')")
 })
 
+test('a tab that joins with a server that another tab has removed meanwhile does not add it again', async (t) => {
+  const context = await fresh(t)
+  const servers = `servers: { demo: { url: 'builtin:demo' } }`
+  const first = await tab(context, `{ mode: 'shared', ${servers} }`)
+  await first.evaluate(`r.addServer('gone', { url: 'builtin:demo' })`)
+  const second = await context.newPage()
+  await second.goto(site.url)
+  // The tab has read the storage, and joins later.
+  await second.evaluate(`(async () => {
+    const { locks } = navigator, request = locks.request.bind(locks)
+    window.slow = new Promise((reached) => {
+      locks.request = (name, ...rest) => {
+        if (!name.startsWith('portolan-tab ')) return request(name, ...rest)
+        reached()
+        return new Promise((resolve) => { window.go = resolve }).then(() => request(name, ...rest))
+      }
+    })
+    const { createRegistry } = await import('/index.js')
+    window.made = createRegistry({ mode: 'shared', ${servers} }).then((made) => { window.r = made })
+    await slow
+  })()`)
+  await first.evaluate(`r.removeServer('gone')`)
+  await second.evaluate(`go(), made.then(() => r.discover())`)
+  const names = (page: Page) => page.evaluate('Object.keys(r.getSnapshot().servers).sort()')
+  assert.deepEqual(await Promise.all([first, second].map(names)), [['demo'], ['demo']])
+  await second.evaluate(`r.addServer('gone', { url: 'builtin:demo' })`)
+  await first.evaluate('r.close()')
+  await second.evaluate('r.close()')
+  const later = await tab(context, `{ mode: 'shared', ${servers} }`)
+  assert.deepEqual(await names(later), ['demo', 'gone'])
+})
+
 test('a tab that opens after the data of the site was deleted gets a worker of its own', async (t) => {
   const context = await fresh(t)
   const options = `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`

@@ -31,6 +31,9 @@ const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 /** The shortest time between two replacements of a module for its size, in ms. */
 const RENEW_MS = 60_000
 
+/** The longest time until the storage lacks a removed server, in ms. */
+const FORGET_MS = 5000
+
 /**
  * The id of a request in the module is that of its page, plus this times the number of the page's client. No table is
  * needed to find the page. Client 0 is the host itself.
@@ -73,6 +76,8 @@ export class Host {
   #discovered = false
   /** The configurations that the module last sent. A new module starts with them. */
   readonly #configs = new Map<string, ServerConfig>()
+  /** When servers were removed, in ms since the epoch. A tab that joins may have read them before. */
+  readonly #removed = new Map<string, number>()
 
   readonly #clients = new Map<number, Client>()
   #lastClient = 0
@@ -165,16 +170,18 @@ export class Host {
 
   /**
    * Adds the servers of a page that joins later: new servers, servers in the options of its createRegistry, and
-   * header values that the module lacks.
+   * header values that the module lacks. Stored servers that were removed after the page began are left out; `since` is
+   * its timeOrigin.
    */
-  async adopt({ servers, given, discovered }: Begin): Promise<Record<string, WireError>> {
+  async adopt({ servers, given, discovered }: Begin, since: number): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = Object.create(null)
     await Promise.all(
       Object.entries(servers).map(async ([name, config]) => {
         const there = this.#configs.get(name)
         const blank = Object.fromEntries(configFields.slice(1).map((field) => [field, null]))
         let m: Omitted<Request> | undefined
-        if (!there) m = { method: 'addServer', name, config }
+        const isGone = (this.#removed.get(name) ?? 0) + FORGET_MS > since && !given.includes(name)
+        if (!there) m = isGone ? undefined : { method: 'addServer', name, config }
         else if (given.includes(name))
           m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
         else if (there.url === config.url && !filled(there) && filled(config))
@@ -274,7 +281,8 @@ export class Host {
       for (const event of toolsEvents(server, toolParts(tools))) channel.post(event)
     }
     for (const event of this.#unkept.splice(0)) channel.post(event)
-    channel.post({ event: 'configs', configs: Object.fromEntries(this.#configs) } satisfies ToPage)
+    const gone = [...this.#removed.keys()].map((name) => [name, null] as const)
+    channel.post({ event: 'configs', configs: Object.fromEntries([...gone, ...this.#configs]) } satisfies ToPage)
     channel.post(
       {
         event: 'state',
@@ -363,7 +371,7 @@ export class Host {
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, waits } satisfies ToPage),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
-        else this.#configs.delete(server)
+        else if (this.#configs.delete(server)) this.#removed.set(server, performance.timeOrigin + performance.now())
         this.#broadcast({ event: 'configs', configs: { [server]: config } })
       },
       state: (event) => {

@@ -7,7 +7,6 @@ import { Host } from './host.ts'
 import { mismatch } from '../shared/integrity.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { holdLock, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
-import type { Begin } from '../shared/protocol.ts'
 
 export interface SharedScope {
   name: string
@@ -24,7 +23,7 @@ export function serveTabs(scope: SharedScope): void {
   let lock: string | undefined
   /** The tab that was asked for a module, and whether its reply has arrived. */
   let starter: MessagePort | undefined, launching = false
-  const waiting = new Map<MessagePort, Begin>()
+  const waiting = new Map<MessagePort, Join>()
   const attached = new Map<MessagePort, () => void>()
   const announcements = new BroadcastChannel(scope.name)
   const post = (port: MessagePort, m: Joined) => port.postMessage(m)
@@ -36,10 +35,10 @@ export function serveTabs(scope: SharedScope): void {
     }
   }
 
-  function joined(port: MessagePort, { join, begin }: Join): void {
-    navigator.locks.request(join, () => left(port)).catch(ignore)
-    waiting.set(port, begin)
-    if (host) void adopt(port, begin)
+  function joined(port: MessagePort, join: Join): void {
+    navigator.locks.request(join.join, () => left(port)).catch(ignore)
+    waiting.set(port, join)
+    if (host) void adopt(port, join)
     else next()
   }
 
@@ -77,13 +76,13 @@ export function serveTabs(scope: SharedScope): void {
     launching = false
     if (!host) return next()
     if (waiting.has(port)) attach(port, host.refused)
-    for (const [other, begin] of [...waiting]) void adopt(other, begin)
+    for (const [other, join] of [...waiting]) void adopt(other, join)
     announcements.postMessage('up')
     endIfUnused()
   }
 
-  async function adopt(port: MessagePort, begin: Begin): Promise<void> {
-    const refused = await host!.adopt(begin)
+  async function adopt(port: MessagePort, { begin, since }: Join): Promise<void> {
+    const refused = await host!.adopt(begin, since)
     if (waiting.has(port)) attach(port, refused)
   }
 

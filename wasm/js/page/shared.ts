@@ -55,7 +55,7 @@ export async function join(
           reject(e)
         }
       }
-      port.postMessage({ join: lock, begin } satisfies Join)
+      port.postMessage({ join: lock, begin, since: performance.timeOrigin } satisfies Join)
     })
     worker.onerror = port.onmessage = null
     // Deleting the data of a site replaces its locks. A worker from before has others than a new tab.
