@@ -384,6 +384,33 @@ test("P47: code in a view calls the view's tools, and its limits count each call
   await page.close()
 })
 
+test('P47: progress of the calls of code is progress of the run', async () => {
+  const page = await open()
+  const { ran, steps } = await page.evaluate(async () => {
+    const steps: unknown[] = []
+    const onProgress = ({ progress, total }: { progress: number; total?: number }) => steps.push([progress, total])
+    return { ran: await window.run('return await tools.demo.count({ to: 2, delayMs: 1 })', { onProgress }), steps }
+  })
+  assert.equal(ran.isError, false)
+  assert.deepEqual(steps, [[1, 2], [2, 2]])
+  await page.close()
+})
+
+test('P47: an extra tool of a view with the name of another function is declared once, and called', async () => {
+  const page = await open()
+  const [declared, said] = await page.evaluate(async () => {
+    const { r, run } = window
+    await r.addTools('page', [{ name: 'greet', description: 'Greets from the page.', run: () => 'page' }])
+    const view = r.view({ extra: [{ name: 'greet', description: 'Greets from the view.', run: () => 'view' }] })
+    const { text } = await run('return await tools.page.greet({})', {}, view)
+    return [await view.dispatch('portolan_search_api', { query: 'greets from the page' }), text]
+  })
+  assert.equal(declared!.match(/\bgreet\(/g)?.length, 1, declared)
+  assert.match(declared!, /from the view/)
+  assert.equal(said, 'view')
+  await page.close()
+})
+
 test('P47: code calls a tool under the name of its override', async () => {
   const page = await open()
   const got = await page.evaluate(async () => {

@@ -44,8 +44,8 @@ let runs = 0
 
 /** Runs a model's code with the tools of a registry or view. Each call in it is one as by the model itself. */
 export async function runFor(tools: CodeTools, code: unknown, given: DispatchOptions): Promise<Ran> {
-  const { signal: caller, timeoutMs, attempts, trace, callId } = given
-  const options = { timeoutMs, attempts, trace, callId } as DispatchOptions
+  const { signal: caller, timeoutMs, attempts, trace, callId, onProgress } = given
+  const options = { timeoutMs, attempts, trace, callId, onProgress } as DispatchOptions
   const call: CallTool = async (server, tool, args, signal) => {
     const known = tools.tools.find((t) => t.server === server && codeName(t) === tool)
     const name = known?.name ?? `${server}__${tool}`

@@ -42,7 +42,12 @@ export const codeName = ({ name, server, tool, original }: ToolInfo): string =>
 export function declarations(tools: readonly ToolInfo[]): string {
   const servers = new Map<string, string>()
   let left = mostOfAll, missing = 0
+  const paths = new Set<string>()
   for (const tool of tools) {
+    // An extra tool of a view may have the name of another function of the page, and code calls the first.
+    const path = pathOf(tool.server, codeName(tool))
+    if (paths.has(path)) continue
+    paths.add(path)
     const text = functionOf(tool)
     if ((left -= sizeOf(text)) < 0) missing++
     else servers.set(tool.server, (servers.get(tool.server) ?? '') + text)
