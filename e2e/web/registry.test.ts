@@ -144,6 +144,18 @@ test('bad configurations and calls teach', () =>
     circular.self = circular
     await assert.rejects(r.call('demo__echo', circular), fails('invalid_arguments'))
     assert.throws(() => r.getTools({ format: 'smoke signals' as never }), fails('invalid_option', /openai/))
+    const noJSON = fails('invalid_config', /no JSON.*plain objects/)
+    const large = { url: 'https://x.example', headers: { a: 5n } } as never
+    await assert.rejects(r.addServer('x', large), noJSON)
+    await assert.rejects(r.updateServer('demo', { concurrency: 5n } as never), noJSON)
+    await assert.rejects(createRegistry({ storage: 'memory', servers: { x: large } }), noJSON)
+    await assert.rejects(r.setRoots([{ uri: 'file:///x', name: 5n }] as never), fails('invalid_option', /no JSON/))
+    assert.equal(r.has(Symbol('demo__echo') as never), false)
+    assert.equal(r.view().has(Symbol('demo__echo') as never), false)
+    await assert.rejects(r.view().call(Symbol('demo__echo') as never, {}), fails('not_offered'))
+    const signal = { aborted: false, addEventListener() {}, removeEventListener() {} } as never
+    for (const one of [r, r.view()]) await assert.rejects(one.call('demo__echo', {}, { signal }), wrong('signal'))
+    assert.equal(await r.dispatch('demo__echo', { text: 'own' }, { signal: new AbortController().signal }), 'own')
     await r.setEnabled('demo', false)
     assert.equal(r.has('demo__echo'), false)
     await assert.rejects(r.call('demo__echo', {}), fails('disabled', /setEnabled/))
@@ -587,6 +599,27 @@ test('a closed registry says so', async () => {
   await r.close()
 })
 
+test('a closed registry has no tools, its servers say that it is closed, and listeners hear it', async () => {
+  const r = await createRegistry({ storage: 'memory', servers: { s: { url: server.url } } })
+  await r.addServer('off', { url: 'builtin:demo', enabled: false })
+  await r.addTools('page', [{ name: 'wait', run: () => new Promise(() => {}) }])
+  await r.discover()
+  const running = r.call('page__wait', {})
+  running.catch(() => {})
+  const heard = new Promise<void>((resolve) => {
+    r.subscribe(() => r.getSnapshot().tools.length || resolve())
+  })
+  await r.close()
+  await heard
+  await assert.rejects(running, fails('closed'))
+  const { tools, servers } = r.getSnapshot()
+  assert.deepEqual([tools, r.getTools(), r.has('s__raw')], [[], [], false])
+  assert.deepEqual([servers.s!.status, servers.s!.errorCode, servers.s!.toolCount], ['error', 'closed', 0])
+  assert.equal(servers.off!.status, 'disabled')
+  await assert.rejects(r.addTools('page', [{ name: 'late', run: () => '' }]), fails('closed'))
+  assert.equal(r.has('page__late'), false)
+})
+
 test('the same registry at the other end of a port', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
     const { port1, port2 } = new MessageChannel()
@@ -632,6 +665,12 @@ test('what is no channel is refused, a port that was not wrapped too', async () 
   const { port1 } = new MessageChannel()
   for (const channel of [port1, null, undefined, {}, 'x', 7])
     await assert.rejects(connectRegistry(channel as never), fails('invalid_option', /portChannel/))
+  const r = await createRegistry({ storage: 'memory' })
+  for (const channel of [port1, null, undefined, {}, 'x', 7])
+    assert.throws(() => serveRegistry(r, channel as never), fails('invalid_option', /portChannel/))
+  for (const port of [null, undefined, {}, 'x', 7])
+    assert.throws(() => portChannel(port as never), fails('invalid_option', /MessagePort/))
+  await r.close()
   port1.close()
 })
 

@@ -242,6 +242,7 @@ test('extra tools belong to their view, under their own names', async () => {
   assert.equal(names(view)[0], 'plan')
   assert.equal(await view.dispatch('plan', { text: 'ahoy' }), 'heard ahoy')
   await assert.rejects(view.call('plan', {}), code('invalid_arguments'))
+  await assert.rejects(view.call('plan', { text: 'x' }, { detach: true } as never), code('unsupported'))
   assert.ok(!registry.has('plan'))
   assert.throws(() => registry.view({ extra: [{ ...echo, name: 'a__b' }] }), code('invalid_config'))
   assert.throws(() => registry.view({ extra: [{ ...echo, name: 'no space' }] }), code('invalid_config'))
@@ -514,6 +515,25 @@ test('a registry with functions only needs no module', async () => {
   assert.equal(await r.dispatch('page__echo', { text: 'a' }), 'heard a')
   assert.equal((await r.search('turn the ship'))[0]!.name, 'page__steer')
   assert.equal((await r.discover()).tools.length, 2)
+  await r.close()
+})
+
+test('results of functions are cut as those of servers, also before there is a module', async () => {
+  const long = { ...echo, run: () => 'x'.repeat(2 << 20) }
+  for (const [limits, most] of [[{ resultBytes: 1000 }, 1000], [{}, 1 << 20]] as const) {
+    const r = await createRegistry({ storage: 'memory', wasm: 'http://127.0.0.1:9/none.wasm', limits })
+    await r.addTools('page', [long])
+    const { text, handle, truncated } = await r.call('page__echo', { text: 'a' })
+    assert.ok(truncated && text.length <= most && text.length > most - 100, `${text.length}`)
+    assert.equal((await r.readResult(handle!, { length: 5 })).total, 2 << 20)
+    await r.close()
+  }
+})
+
+test('functions may have the server name of a member that each object has', async () => {
+  const r = await createRegistry({ storage: 'memory' })
+  await r.addTools('constructor', [echo])
+  assert.equal(await r.dispatch('constructor__echo', { text: 'a' }), 'heard a')
   await r.close()
 })
 

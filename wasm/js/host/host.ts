@@ -258,8 +258,11 @@ export class Host {
     try {
       this.#instance!.call(id, m)
     } catch (e) {
-      this.#busy-- // JSON cannot write the request, and no reply comes
-      throw e
+      this.#busy-- // no reply comes
+      const code = 'config' in m ? 'invalid_config' : 'invalid_option'
+      throw new RegistryError(code, `the request is no JSON: ${(e as Error).message}`, {
+        hint: 'Use plain objects, texts and numbers.',
+      })
     }
   }
 

@@ -1,4 +1,4 @@
-import { checkFields } from '../shared/fields.ts'
+import { checkFields, invalidOption } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
@@ -58,12 +58,12 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
 /** Refuses what is given as a list of names, and is none. */
 export function checkNames(what: string, names: unknown): void {
   if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))
-    throw new RegistryError('invalid_option', `${what} is not an array of strings`)
+    throw invalidOption(`${what} is not an array of strings`)
 }
 
 /** Refuses what is given as a function, and is none. */
 export function checkFunction(what: string, value: unknown): void {
-  if (typeof value !== 'function') throw new RegistryError('invalid_option', `${what} is not a function`)
+  if (typeof value !== 'function') throw invalidOption(`${what} is not a function`)
 }
 
 /** Refuses wrong options of a call. */
@@ -71,9 +71,8 @@ export function checkCall(options: types.DispatchOptions): void {
   checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
   // What is not given passes the checks: its default comes later.
   const { timeoutMs = 1, onProgress, attempts = 1, trace = {} } = options
-  const bad = (what: string) => new RegistryError('invalid_option', what)
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw bad('timeoutMs is not a number above 0')
+  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw invalidOption('timeoutMs is not a number above 0')
   if (onProgress) checkFunction('onProgress', onProgress)
-  if (!(Number.isInteger(attempts) && attempts > 0)) throw bad('attempts is not a whole number above 0')
-  if (!isObject(trace)) throw bad('trace is not an object')
+  if (!(Number.isInteger(attempts) && attempts > 0)) throw invalidOption('attempts is not a whole number above 0')
+  if (!isObject(trace)) throw invalidOption('trace is not an object')
 }

@@ -66,6 +66,7 @@ class PageOwner implements Owner {
     registry.version = version
     registry.rememberSecrets = !!options.rememberSecrets
     registry.project = options.project
+    registry.resultBytes = options.limits?.resultBytes ?? registry.resultBytes
     try {
       await Promise.all([forModels && registry.load(), owner.#start()])
     } catch (e) {

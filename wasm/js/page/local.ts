@@ -85,14 +85,20 @@ export class LocalSet {
   async run(
     tool: types.ToolInfo,
     args: string,
-    options: types.DispatchOptions,
+    options: types.DispatchOptions & { detach?: boolean },
     runner: LocalRunner,
   ): Promise<types.ToolResult> {
+    if (options.detach)
+      throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
+        server: tool.server,
+        hint: 'Call it without detach.',
+      })
     const { signal: caller, timeoutMs = runner.timeoutMs(), onProgress } = options
     await runner.check(tool, args)
     if (caller?.aborted) throw aborted(caller)
     const { server, tool: name } = tool
-    const called = this.#tools.get(name) ?? removed(server)
+    const called = this.#tools.get(name)
+    if (!called) throw removedError(server)
     const began = performance.now()
     const removal = new AbortController(), end = new AbortController()
     const time = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1))
@@ -109,7 +115,7 @@ export class LocalSet {
       if (caller?.aborted) throw aborted(caller)
       if (time.aborted)
         throw new RegistryError(timeoutError.code, `no answer came in ${timeoutMs} ms`, { ...timeoutError, server })
-      if (removal.signal.aborted) removed(server)
+      removal.signal.throwIfAborted()
       isError = true
       value = messageOf(e)
     } finally {
@@ -120,11 +126,11 @@ export class LocalSet {
     return runner.take({ server, tool: name, durationMs, ...answerOf(value, isError) } as Called)
   }
 
-  /** Removes all tools and ends their calls. */
-  clear(): void {
+  /** Removes all tools and ends their calls with an error. */
+  clear(error: RegistryError): void {
     this.#tools.clear()
     this.infos = []
-    for (const run of this.#running) run.abort()
+    for (const run of this.#running) run.abort(error)
   }
 }
 
@@ -158,8 +164,8 @@ export class LocalServers {
     this.update(server, {})
   }
 
-  remove(server: string): void {
-    this.#sets.get(server)!.clear()
+  remove(server: string, error = removedError(server)): void {
+    this.#sets.get(server)!.clear(error)
     this.#sets.delete(server)
     const { [server]: _, ...states } = this.states
     this.states = states
@@ -192,20 +198,17 @@ export class LocalServers {
   async run(
     tool: types.ToolInfo,
     args: string,
-    options: types.DispatchOptions & { detach?: boolean },
+    options: types.DispatchOptions,
     runner: LocalRunner,
   ): Promise<types.ToolResult> {
-    if (options.detach)
-      throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
-        server: tool.server,
-        hint: 'Call it without detach.',
-      })
-    return (this.#sets.get(tool.server) ?? removed(tool.server)).run(tool, args, options, runner)
+    const set = this.#sets.get(tool.server)
+    if (!set) throw removedError(tool.server)
+    return set.run(tool, args, options, runner)
   }
 
-  /** Removes all. */
-  close(): void {
-    for (const name of this.#sets.keys()) this.remove(name)
+  /** Removes all, and ends their calls with an error. */
+  close(error: RegistryError): void {
+    for (const name of this.#sets.keys()) this.remove(name, error)
   }
 }
 
@@ -225,12 +228,8 @@ export function extraTools(tools: readonly types.LocalTool[]): LocalSet {
   return set
 }
 
-function removed(server: string): never {
-  throw new RegistryError(serverRemovedError.code, `the tools of ${server} were removed`, {
-    ...serverRemovedError,
-    server,
-  })
-}
+const removedError = (server: string) =>
+  new RegistryError(serverRemovedError.code, `the tools of ${server} were removed`, { ...serverRemovedError, server })
 
 /** The text of what was thrown, in at most 2,048 characters. */
 export function messageOf(e: unknown): string {

@@ -69,7 +69,8 @@ export class RegistryTools extends ModelTools implements Parent {
 
   addTools(server: string, tools: readonly types.LocalTool[]): void {
     checkName(server)
-    if (this.#source.getSnapshot().servers[server] && !this.local.has(server))
+    if (this.ended.aborted) throw closedError()
+    if (Object.hasOwn(this.#source.getSnapshot().servers, server) && !this.local.has(server))
       throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
     this.local.add(server, tools)
   }
@@ -100,6 +101,8 @@ export class RegistryTools extends ModelTools implements Parent {
   /** Ends all views, and the functions of the page. */
   end(): void {
     this.#ends.abort()
-    this.local.close()
+    this.local.close(closedError())
   }
 }
+
+const closedError = () => new RegistryError('closed', 'the registry is closed; create a new one')

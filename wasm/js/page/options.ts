@@ -1,11 +1,8 @@
 import { isObject } from '../shared/object.ts'
-import { RegistryError } from '../shared/registry-error.ts'
-import { checkFields, knownNames } from '../shared/fields.ts'
+import { checkFields, invalidOption, knownNames } from '../shared/fields.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
-
-const bad = (message: string, hint?: string) => new RegistryError('invalid_option', message, hint ? { hint } : {})
 
 const positive = (v: unknown) => typeof v === 'number' && v > 0 && Number.isFinite(v)
 const whole = (v: unknown) => Number.isSafeInteger(v) && (v as number) > 0
@@ -16,6 +13,7 @@ const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunctio
 type Check = [(v: unknown) => boolean, string]
 const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
 const duration: Check = [positive, 'a number of milliseconds above 0']
+const oneOf = (...words: string[]): Check => [(v) => words.includes(v as string), `one of: ${words.join(', ')}`]
 const aFunction: Check = [isFunction, 'a function']
 
 /** The check of each option. An option without a check is unknown. */
@@ -25,7 +23,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     (v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v),
     "a digest as 'sha384-…'",
   ],
-  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
+  mode: oneOf('auto', 'shared', 'worker', 'main'),
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of configurations by name'],
   proxy: [
@@ -47,8 +45,8 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   callTimeoutMs: duration,
   idleTimeoutMs: duration,
   validate: boolean,
-  validateResults: [(v) => ['off', 'flag', 'error'].includes(v as string), "'off', 'flag' or 'error'"],
-  secrets: [(v) => ['off', 'flag', 'block'].includes(v as string), "'off', 'flag' or 'block'"],
+  validateResults: oneOf('off', 'flag', 'error'),
+  secrets: oneOf('off', 'flag', 'block'),
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,
@@ -71,22 +69,22 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
 
 /** Throws a RegistryError that names the first wrong option. */
 export function checkOptions(options: RegistryOptions): void {
-  if (!isObject(options as unknown)) throw bad('the options are not an object')
+  if (!isObject(options as unknown)) throw invalidOption('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
     if (!check?.[0]) { // also of a name that every object has
       const hint = key === 'mcpServers' ? 'readConfig of portolan/config makes servers of it. ' : ''
-      throw bad(`unknown option "${key}"`, hint + knownNames(key, Object.keys(checks)))
+      throw invalidOption(`unknown option "${key}"`, { hint: hint + knownNames(key, Object.keys(checks)) })
     }
-    if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
+    if (value !== undefined && !check[0](value)) throw invalidOption(`option "${key}" is not ${check[1]}`)
   }
   const { wasm } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
-    throw bad('integrity is for the address of a module')
+    throw invalidOption('integrity is for the address of a module')
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
-    throw bad('option "signIn.redirectUrl" is not an address')
+    throw invalidOption('option "signIn.redirectUrl" is not an address')
   for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
 }
 

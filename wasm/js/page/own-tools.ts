@@ -12,4 +12,5 @@ export const isOffering = (name: string): boolean =>
 export const isAnswered = (name: string): boolean => /^portolan_(search_(tools|api)|call_tool|run_code)$/.test(name)
 
 /** Whether the registry answers a tool of this name itself. */
-export const isOwn = (name: string): boolean => name === readTool || isAnswered(name) || isOffering(name)
+export const isOwn = (name: unknown): boolean =>
+  typeof name === 'string' && (name === readTool || isAnswered(name) || isOffering(name))

@@ -106,8 +106,9 @@ export class RegistryImage implements types.Registry, HostListener {
   confirm?: (tool: types.ToolInfo | undefined, signal?: AbortSignal) => Promise<void>
   /** Deletes the list that is stored for the next visit. */
   forget?: (server: string) => Promise<unknown>
+  /** The limit of that name: at first its default. A host says its own. */
+  resultBytes = 1 << 20
   readonly #owner: Owner
-  #resultBytes = 0
   #results: Promise<Results> | undefined
   /** Settles when the held tools have their approved definitions. */
   #filling: Promise<unknown> | undefined
@@ -323,7 +324,7 @@ export class RegistryImage implements types.Registry, HostListener {
       remote: !this.#owner.trust,
       results: () => this.#made(),
       skills: () => part('skills', this.#owner.host),
-      resultBytes: () => this.#resultBytes,
+      resultBytes: () => this.resultBytes,
       messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
       snapshot: this.getSnapshot,
       scanner: this.#owner.scanner,
@@ -574,7 +575,7 @@ export class RegistryImage implements types.Registry, HostListener {
     try {
       result = await (await this.#made()).take(
         answer,
-        this.#resultBytes,
+        this.resultBytes,
         originOf(this.#config(server)?.url ?? ''),
         this.#owner.scanner,
       )
@@ -681,7 +682,10 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async close(): Promise<void> {
     this.#models?.end()
-    if (await this.requests.close()) await this.#owner.onClose?.()
+    const closed = await this.requests.close()
+    if (!closed) return
+    await this.#owner.onClose?.()
+    this.down(closed)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -694,7 +698,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.project = a.project ?? this.project
-    this.#resultBytes = a.resultBytes
+    this.resultBytes = a.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
   }
 

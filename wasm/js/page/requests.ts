@@ -1,9 +1,11 @@
 import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
+import { invalidOption } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { StartedHost } from '../shared/launching.ts'
 import type { Attached, LostEvent, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
+import { checkChannel } from '../shared/channel.ts'
 import type { Channel, Mode, ToolProgress } from '../shared/types.ts'
 
 /** A message that is not about one request. */
@@ -116,7 +118,7 @@ export class Requests {
 
   /** Attaches to the host at the other end of the channel. */
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
-    if (!channel?.post) throw new RegistryError('invalid_option', 'use portChannel()')
+    checkChannel(channel)
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
     // An aborted start attaches, too: a host that does not know the page answers no close.
@@ -173,7 +175,7 @@ export class Requests {
         this.post(isFlat ? m : structuredClone(m))
       } catch (e) {
         done()
-        reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))
+        reject(invalidOption(`the request cannot be sent: ${(e as Error).message}`, { cause: e }))
       }
     })
   }
@@ -184,9 +186,9 @@ export class Requests {
     this.start().catch(ignore) // the requests that wait get the error
   }
 
-  /** Ends all requests and the channel. False if that was done before. */
-  async close(): Promise<boolean> {
-    if (this.#dead) return false
+  /** Ends all requests and the channel. Returns the error that later requests get, or nothing if it was closed. */
+  async close(): Promise<RegistryError | undefined> {
+    if (this.#dead) return undefined
     const closed = new RegistryError('closed', 'the registry is closed; create a new one')
     // The channel closes even if the host sends no reply.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
@@ -196,7 +198,7 @@ export class Requests {
     await left
     this.#fail(closed)
     this.#channel?.close()
-    return true
+    return closed
   }
 
   #receive(m: ToPage): void {

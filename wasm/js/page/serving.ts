@@ -1,3 +1,4 @@
+import { checkChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { part } from './parts.ts'
 import type { ToHost } from '../shared/protocol.ts'
@@ -6,6 +7,7 @@ import type * as types from '../shared/types.ts'
 
 /** Loads the code that serves a registry. Messages that arrive meanwhile wait. */
 export const serveRegistry: typeof types.serveRegistry = (registry, channel) => {
+  checkChannel(channel)
   const early: ToHost[] = []
   let stop = () => {
     stopped = true

@@ -1,11 +1,18 @@
+import { invalidOption } from './fields.ts'
 import type * as types from './types.ts'
 import { worked } from './yield.ts'
 
 /** A longer part of a list is a task of its own for the page, in characters. */
 const longPart = 64 << 10
 
+/** Refuses what is no channel, such as a port that was not wrapped. */
+export function checkChannel(channel: types.Channel): void {
+  if (!channel?.post) throw invalidOption('use portChannel()')
+}
+
 /** The messages of one turn go through the port as one array. */
 export const portChannel: typeof types.portChannel = (port) => {
+  if (!port?.postMessage) throw invalidOption('use a MessagePort or Worker')
   const listener = ({ data }: MessageEvent) => {
     for (const message of [data].flat()) channel.onmessage?.(message)
   }

@@ -1,5 +1,10 @@
 import { isObject } from './object.ts'
 import { RegistryError } from './registry-error.ts'
+import type { RegistryErrorDetails } from './types.ts'
+
+/** The error of a wrong option. */
+export const invalidOption = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError('invalid_option', message, details)
 
 /** What is wrong with the options of a method, if anything is. `known` has a space between two names. */
 export function fieldFault(
@@ -21,10 +26,11 @@ export function fieldFault(
 /** Throws a RegistryError for wrong options of a method. */
 export function checkFields(method: string, options: unknown, known: string): void {
   const fault = fieldFault(method, options, known)
-  if (fault) throw new RegistryError('invalid_option', fault.message, fault)
-  const signal = (options as { signal?: AbortSignal } | undefined)?.signal ?? undefined
-  if (signal !== undefined && typeof signal.addEventListener !== 'function')
-    throw new RegistryError('invalid_option', 'signal is not an AbortSignal')
+  if (fault) throw invalidOption(fault.message, fault)
+  const signal = (options as { signal?: AbortSignal } | undefined)?.signal
+  // A signal of another realm is no instance of this one's class.
+  if (signal != null && Object.prototype.toString.call(signal) !== '[object AbortSignal]')
+    throw invalidOption('signal is not an AbortSignal')
 }
 
 /** A hint for an unknown name: the known one that was probably meant, and all known ones. */

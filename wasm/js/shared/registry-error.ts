@@ -12,11 +12,9 @@ export class RegistryError extends Error implements types.RegistryError {
 
   constructor(code: types.ErrorCode, message: string, details: types.RegistryErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    const { retryable = false, server, status, hint, rpc } = details
     this.code = code
-    this.retryable = details.retryable ?? false
-    if (details.server !== undefined) this.server = details.server
-    if (details.status !== undefined) this.status = details.status
-    if (details.hint !== undefined) this.hint = details.hint
-    if (details.rpc !== undefined) this.rpc = details.rpc
+    this.retryable = retryable
+    Object.assign(this, { server, status, hint, rpc })
   }
 }
