@@ -166,6 +166,45 @@ export async function lifetime(): Promise<unknown> {
   return { seen, early, text, status, stable, health, workers: made.length, closed, left }
 }
 
+/** Calls in the first effect of a component. */
+export async function firstEffect(): Promise<unknown> {
+  const calls: Record<string, Promise<string>> = {}
+  const Chat = () => {
+    const { dispatch } = useMCP({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    useEffect(() => {
+      const answer = (name: string, args = {}) => dispatch(name, args).catch((e: { code: string }) => e.code)
+      calls['said'] ??= answer('demo__echo', { text: 'early' })
+      calls['unknown'] ??= answer('demo__nothing')
+    }, [])
+    return null
+  }
+  const { root } = mount()
+  root.render(h(Chat))
+  await until(() => calls['unknown'])
+  const answers = await Promise.all(Object.entries(calls).map(async ([name, call]) => [name, await call]))
+  root.unmount()
+  return Object.fromEntries(answers)
+}
+
+/** A component whose registry somebody else closes. */
+export async function closing(): Promise<unknown> {
+  let mcp!: UseMCP
+  const Chat = () => {
+    mcp = useMCP({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    const { status } = useRegistry(mcp.registry)
+    return h('p', null, `${mcp.status} ${status} ${mcp.tools.length} ${mcp.health['demo']?.errorCode ?? ''}`.trim())
+  }
+  const { root, at } = mount()
+  root.render(h(Chat))
+  await until(() => at.textContent === 'ready ready 7')
+  const before = at.textContent
+  await mcp.registry!.close()
+  await until(() => at.textContent !== before)
+  const after = at.textContent
+  root.unmount()
+  return { before, after }
+}
+
 /** A component whose options are wrong. */
 export async function failing(): Promise<unknown> {
   let mcp!: UseMCP
@@ -293,4 +332,4 @@ export async function chat(own = false): Promise<void> {
   })
 }
 
-Object.assign(window, { renders, tearing, lifetime, failing, panel, hydrated, chat })
+Object.assign(window, { renders, tearing, lifetime, firstEffect, closing, failing, panel, hydrated, chat })

@@ -34,6 +34,8 @@ class Life {
   private state: State = {}
   private readonly listeners = new Set<() => void>()
   private mounts = 0
+  /** The first discovery of the registry. */
+  private discovering: Promise<unknown> | undefined
 
   constructor(options: RegistryOptions | undefined) {
     this.options = options
@@ -46,7 +48,11 @@ class Life {
     return () => void this.listeners.delete(listener)
   }
 
-  dispatch: types.UseMCP['dispatch'] = async (...args) => (await this.ready()).dispatch(...args)
+  dispatch: types.UseMCP['dispatch'] = async (name, ...call) => {
+    const registry = await this.ready()
+    await this.listed(registry, name)
+    return registry.dispatch(name, ...call)
+  }
 
   rediscover: types.UseMCP['rediscover'] = async (names) => (await this.ready()).discover(names)
 
@@ -74,11 +80,25 @@ class Life {
         signal: this.options?.signal ? AbortSignal.any([signal, this.options.signal]) : signal,
       })
       if (signal.aborted) return await registry.close()
+      this.discovering = registry.discover()
       this.set({ registry })
-      await registry.discover()
+      await this.discovering
     } catch (e) {
       if (!signal.aborted) this.set({ ...this.state, error: e as RegistryError })
     }
+  }
+
+  /** Waits until the tool is listed, or the first discovery has ended. */
+  private listed(registry: Registry, name: string): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        stop()
+        resolve()
+      }
+      const stop = registry.subscribe(() => registry.has(name) && end())
+      if (registry.has(name)) end()
+      else this.discovering!.then(end, end)
+    })
   }
 
   private ready(): Promise<Registry> {
