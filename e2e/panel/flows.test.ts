@@ -279,6 +279,24 @@ test('another registry loses no server that was removed from the one before, and
   await done(p)
 })
 
+test('a dialog that is loaded while the panel loses its registry does not open', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await p.page.route('**/panel/parts-*.js', async (route) => {
+    await p.page.evaluate(() => Object.assign(window.panel, { registry: undefined }))
+    await route.continue()
+  })
+  const loaded = p.page.waitForEvent('requestfinished', (r) => r.url().includes('/panel/parts-'))
+  await p.panel.getByRole('button', { name: 'Browse catalogue' }).click()
+  await loaded
+  await p.page.evaluate(async () => {
+    await customElements.whenDefined('portolan-catalogue')
+    await new Promise((resolve) => setTimeout(resolve)) // what waits for the part goes on
+    await (window.panel as unknown as { updateComplete: Promise<void> }).updateComplete
+  })
+  assert.equal(await p.panel.getByRole('dialog').count(), 0)
+  await done(p)
+})
+
 test('a dialog whose server has gone does not open for a later one', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
   await menu(p, 'steered', 'Edit…')

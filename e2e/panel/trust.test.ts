@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import { violations } from './axe.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening
@@ -219,6 +220,23 @@ test('a call is asked about in a dialog; answers that are to last are remembered
   assert.equal(await answer('Never allow'), 'denied')
   assert.equal(await call(), 'denied')
   assert.equal(server.calls.length, 3)
+  await done(p)
+  await server.close()
+})
+
+test('a long description of a call is scrolled by keyboard in a narrow window', async () => {
+  const server = await sdkServer([read('A sentence about the tool. '.repeat(70))])
+  const context = { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' as const }
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } }, query: { approve: '' }, context })
+  const called = p.page.evaluate(() => window.registry.call('files__read', {}).catch((e: { code: string }) => e.code))
+  await dialog(p).getByRole('heading', { name: 'Allow this call?' }).waitFor()
+  assert.deepEqual(await violations(p.page), [])
+  await p.page.keyboard.press('Tab')
+  await p.page.keyboard.press('Tab')
+  await p.page.keyboard.press('End')
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.querySelector('.description')!.scrollTop > 0)
+  await p.page.keyboard.press('Escape')
+  assert.equal(await called, 'denied')
   await done(p)
   await server.close()
 })

@@ -409,10 +409,11 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   // What the panel does for its parts; see PanelContext.
 
   readonly show = (dialog: Dialog | undefined): void => {
+    const { registry } = this
     void this.run(async () => {
       if (dialog)
         await (/^(?:resource|prompt|skill)$/.test(dialog.kind) ? import('./offers/index.ts') : import('./parts.ts'))
-      this.dialog = dialog
+      if (this.registry === registry) this.dialog = dialog
     })
   }
 

@@ -33,7 +33,11 @@ class Approve extends DialogPart<WordsContext> {
       <p>${this.t('approve_why')} <strong class="mono"><bdi>${clean(r.tool, 128)}</bdi></strong> · <bdi>${
       clean(r.server, 80)
     }</bdi></p>
-      ${r.description ? html`<p class="description dim"><bdi>${clean(r.description, 2000)}</bdi></p>` : nothing}
+      ${
+      r.description
+        ? html`<p class="description dim" tabindex="0"><bdi>${clean(r.description, 2000)}</bdi></p>`
+        : nothing
+    }
       ${
       claims.length
         ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>`

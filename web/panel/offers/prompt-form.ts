@@ -50,7 +50,9 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     return html`<form class="content" novalidate @submit=${this.send}>
       <p class="dim"><bdi>${line(p.server, 80)}</bdi> · <bdi class="mono">${line(p.prompt, 128)}</bdi></p>
       ${flagList(this.panel.words, this.flags)}
-      ${p.description ? html`<p class="description"><bdi>${clean(p.description, 4000)}</bdi></p>` : nothing}
+      ${
+      p.description ? html`<p class="description" tabindex="0"><bdi>${clean(p.description, 4000)}</bdi></p>` : nothing
+    }
       ${sorted.map((argument) => this.field(argument))}
       <p class="row"><button class="primary" aria-disabled=${!!this
       .making}>${this.submitWord}</button>${this.actions()}</p>

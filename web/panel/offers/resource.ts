@@ -59,7 +59,9 @@ class ResourceDialog extends PanelDialog {
       clean(template ?? uri, 500)
     }</bdi>${r.mimeType ? html` · ${line(r.mimeType, 60)}` : nothing}</p>
       ${flagList(this.panel.words, [...(r.flags ?? []), ...(result?.flags ?? [])])}
-      ${r.description ? html`<p class="description"><bdi>${clean(r.description, 4000)}</bdi></p>` : nothing}
+      ${
+      r.description ? html`<p class="description" tabindex="0"><bdi>${clean(r.description, 4000)}</bdi></p>` : nothing
+    }
       ${
       template
         ? html`${variablesOf(template).map((name) => this.field(template, name))}

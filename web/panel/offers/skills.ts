@@ -75,7 +75,7 @@ class SkillDialog extends PanelDialog {
       clean(skill.uri, 500)
     }</bdi></p>
       ${flagList(this.panel.words, flags)}
-      <p class="description"><bdi>${clean(skill.description, 4000)}</bdi></p>
+      <p class="description" tabindex="0"><bdi>${clean(skill.description, 4000)}</bdi></p>
       ${
       skill.refused === undefined
         ? nothing
