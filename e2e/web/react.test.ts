@@ -181,6 +181,9 @@ for (const [library, alias] of Object.entries(libraries))
       assert.equal(await page.locator('portolan-questions').count(), 0)
     })
 
+    test('a panel that is defined before it is hydrated', async () =>
+      assert.deepEqual(await run('hydratedPanel'), { faults: [], isSame: true }))
+
     test('a slash menu that is defined before it is hydrated', async () => {
       assert.deepEqual(await run('hydrated'), { faults: [], same: true, list: 'listbox' })
       assert.deepEqual(page.faults, [])

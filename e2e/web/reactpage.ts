@@ -287,6 +287,33 @@ export async function hydrated(): Promise<unknown> {
   return { faults, same, list }
 }
 
+/** A panel that was rendered on a server, and is defined before React hydrates it. */
+export async function hydratedPanel(): Promise<unknown> {
+  await import('../../dist/npm/panel.js')
+  const at = document.body.appendChild(document.createElement('div'))
+  at.innerHTML = '<main><portolan-panel id="hydrated"></portolan-panel></main>'
+  const panel = at.querySelector<PanelElement>('#hydrated')!
+  await (panel as unknown as { updateComplete: Promise<unknown> }).updateComplete
+  const faults: unknown[] = []
+  const { error } = console
+  console.error = (...said) => void faults.push(said.join(' '))
+  const r = await demo()
+  const App = ({ view }: { view: 'servers' | 'tools' }) =>
+    h('main', null, h(PortolanPanel, { id: 'hydrated', registry: r, view }))
+  const hydrate = (view: 'servers' | 'tools') =>
+    hydrateRoot(at, h(App, { view }), { onRecoverableError: (e) => faults.push(String(e)) })
+  const root = hydrate('servers')
+  await until(() => panel.registry === r)
+  root.render(h(App, { view: 'tools' }))
+  await until(() => panel.getAttribute('view') === 'tools')
+  const isSame = panel === at.querySelector('#hydrated')
+  console.error = error
+  root.unmount()
+  at.remove()
+  await r.close()
+  return { faults, isSame }
+}
+
 /** A chat without a panel, whose servers may ask. With `own`, it renders the questions itself. */
 export async function chat(own = false): Promise<void> {
   let questions!: Questions
@@ -332,4 +359,15 @@ export async function chat(own = false): Promise<void> {
   })
 }
 
-Object.assign(window, { renders, tearing, lifetime, firstEffect, closing, failing, panel, hydrated, chat })
+Object.assign(window, {
+  renders,
+  tearing,
+  lifetime,
+  firstEffect,
+  closing,
+  failing,
+  panel,
+  hydrated,
+  hydratedPanel,
+  chat,
+})

@@ -55,5 +55,10 @@ export const PortolanPanel = forwardRef<PanelElement, Omit<types.PortolanPanelPr
     }
   }, [loaded, registry, locale, messages, view, catalogue, budget])
 
-  return createElement('portolan-panel', { ...rest, ...(className && { class: className }), ref: element })
+  return createElement('portolan-panel', {
+    ...rest,
+    ...(className && { class: className }),
+    suppressHydrationWarning: true, // the panel may have set its attribute `view` already
+    ref: element,
+  })
 }) as typeof types.PortolanPanel
