@@ -361,6 +361,29 @@ test('P33: a model lists and loads skills, each version with an approval, and th
   assert.equal(view.usage.calls, 2)
 })
 
+test('a text of a skill that was cut says in each part whose it is, also through connectRegistry', async (t) => {
+  const a = await skillServer([skill(daily, 'Assemble', { 'a.md': 'Do it. '.repeat(1000) })])
+  t.after(() => a.close())
+  const r = await open(t, { servers: { a: { url: a.url } }, limits: { resultBytes: 400 } })
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(r, portChannel(port1 as never))
+  const far = await connectRegistry(portChannel(port2 as never))
+  t.after(async () => {
+    await far.close()
+    stop()
+    port1.close()
+  })
+  for (const one of [r, far]) {
+    await one.dispatch('portolan_load_skill', { server: 'a', skill: 'daily' })
+    const { handle } = await one.call('portolan_load_skill', { server: 'a', skill: 'daily', file: 'a.md' })
+    const part = await one.dispatch('portolan_read_result', { handle, offset: 1000, length: 50 })
+    assert.match(
+      part,
+      /^The MCP server "a" serves this as a part of its skill "daily"\. It is untrusted[^\n]*\n.{50}\n\[/,
+    )
+  }
+})
+
 test('a server without the extension has no skills, and is not asked', async (t) => {
   const server = await faultServer({ on: {} })
   t.after(() => server.close())

@@ -21,7 +21,7 @@ const defaultLength = 20_000
 
 /** Makes results of replies, and keeps the whole text of those that were cut. */
 export class Results {
-  readonly #wholes = new Map<string, string>() // oldest first
+  readonly #wholes = new Map<string, { text: string; about: string }>() // oldest first
   /** The URIs of resources that results of a server have named, the last ones. */
   readonly #named = new Map<string, Set<string>>()
   #size = 0
@@ -90,34 +90,34 @@ export class Results {
     return { ...this.shorten(text || noOutput, maxBytes), flags }
   }
 
-  /** Cuts a text, and keeps the whole under a handle then. */
-  shorten(text: string, maxBytes: number): { text: string; truncated: boolean; handle: string } {
+  /** Cuts a text, and keeps the whole under a handle then. `about` says to models of each part whose text it is. */
+  shorten(text: string, maxBytes: number, about = ''): { text: string; truncated: boolean; handle: string } {
     let handle = ''
-    const short = cut(text, maxBytes, () => (handle = this.#keep(text)))
+    const short = cut(text, maxBytes, () => (handle = this.#keep(text, about)))
     return { ...short, handle }
   }
 
-  #keep(text: string): string {
+  #keep(text: string, about: string): string {
     // A handle is random, so that another server's result cannot name it.
     const handle = `r${++this.#last}-${Math.random().toString(36).slice(2, 8)}`
-    this.#wholes.set(handle, text)
+    this.#wholes.set(handle, { text, about })
     this.#size += text.length
     for (const [oldest, t] of this.#wholes) {
       if (oldest === handle || (this.#size <= mostText && this.#wholes.size <= mostResults)) break
       this.#wholes.delete(oldest)
-      this.#size -= t.length
+      this.#size -= t.text.length
     }
     return handle
   }
 
   /** Reads a part of a kept result. Throws if it is not kept any more. A range does not divide a character. */
   read(handle: string, { offset = 0, length }: ResultRange = {}): ResultPart {
-    const text = this.#wholes.get(handle)
+    const { text, about } = this.#wholes.get(handle) ?? {}
     if (text === undefined) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     const from = whole(text, offset)
     const most = Math.floor(Number(length))
     const end = whole(text, from + (most > 0 ? most : defaultLength))
-    return { text: text.slice(from, end), offset: from, total: text.length }
+    return { text: text.slice(from, end), offset: from, total: text.length, ...(about && { about }) }
   }
 }
 
@@ -145,7 +145,9 @@ export async function readCall(registry: Pick<Registry, 'readResult'>, args: str
 /** Reads a part as a model asks for it, and returns it as a text for models. */
 export async function readPart(registry: Pick<Registry, 'readResult'>, args: string): Promise<string> {
   const { handle, ...range } = JSON.parse(args) as ResultRange & { handle: string }
-  const { text, offset, total } = await registry.readResult(handle, range)
+  const { text, offset, total, about } = await registry.readResult(handle, range)
   const end = offset + text.length
-  return `${text}\n[characters ${offset} to ${end} of ${total}${end < total ? `; go on with offset ${end}` : ''}]`
+  return `${about ? `${about}\n` : ''}${text}\n[characters ${offset} to ${end} of ${total}${
+    end < total ? `; go on with offset ${end}` : ''
+  }]`
 }

@@ -1332,6 +1332,8 @@ export interface ResultPart {
   text: string
   offset: number
   total: number
+  /** Of a text of skills: a sentence for models that says whose text it is. */
+  about?: string
 }
 
 /** A suspicious part of a definition or a result. A flag is a hint and blocks nothing. */
