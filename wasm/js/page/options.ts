@@ -13,7 +13,6 @@ const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunctio
 type Check = [(v: unknown) => boolean, string]
 const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
 const duration: Check = [positive, 'a number of milliseconds above 0']
-const oneOf = (...words: string[]): Check => [(v) => words.includes(v as string), `one of: ${words.join(', ')}`]
 const aFunction: Check = [isFunction, 'a function']
 
 /** The check of each option. An option without a check is unknown. */
@@ -23,7 +22,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     (v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v),
     "a digest as 'sha384-…'",
   ],
-  mode: oneOf('auto', 'shared', 'worker', 'main'),
+  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of configurations by name'],
   proxy: [
@@ -45,8 +44,8 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   callTimeoutMs: duration,
   idleTimeoutMs: duration,
   validate: boolean,
-  validateResults: oneOf('off', 'flag', 'error'),
-  secrets: oneOf('off', 'flag', 'block'),
+  validateResults: [(v) => ['off', 'flag', 'error'].includes(v as string), "'off', 'flag' or 'error'"],
+  secrets: [(v) => ['off', 'flag', 'block'].includes(v as string), "'off', 'flag' or 'block'"],
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,
@@ -73,7 +72,7 @@ export function checkOptions(options: RegistryOptions): void {
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
     if (!check?.[0]) { // also of a name that every object has
-      const hint = key === 'mcpServers' ? 'readConfig of portolan/config makes servers of it. ' : ''
+      const hint = key === 'mcpServers' ? 'readConfig of portolan/config reads such texts. ' : ''
       throw invalidOption(`unknown option "${key}"`, { hint: hint + knownNames(key, Object.keys(checks)) })
     }
     if (value !== undefined && !check[0](value)) throw invalidOption(`option "${key}" is not ${check[1]}`)

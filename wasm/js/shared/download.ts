@@ -55,7 +55,7 @@ async function compileResponse(response: Response, report: Report): Promise<WebA
         status: response.status,
         retryable: response.status >= 500,
         hint: response.status === 403
-          ? 'Vite refuses files outside of your project: npm install --install-links, or allow the folder in server.fs.allow.'
+          ? 'Vite refuses files outside of your project: npm install --install-links, or allow its folder in server.fs.allow.'
           : 'Serve portolan.wasm beside the script, or pass options.wasm.',
       },
     )

@@ -27,9 +27,9 @@ export function fieldFault(
 export function checkFields(method: string, options: unknown, known: string): void {
   const fault = fieldFault(method, options, known)
   if (fault) throw invalidOption(fault.message, fault)
-  const signal = (options as { signal?: AbortSignal } | undefined)?.signal
+  const signal = (options as { signal?: Record<symbol, unknown> } | undefined)?.signal
   // A signal of another realm is no instance of this one's class.
-  if (signal != null && Object.prototype.toString.call(signal) !== '[object AbortSignal]')
+  if (signal != null && signal[Symbol.toStringTag] !== 'AbortSignal')
     throw invalidOption('signal is not an AbortSignal')
 }
 
