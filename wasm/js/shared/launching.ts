@@ -51,8 +51,9 @@ export const ioWorkerName = 'portolan-io'
 export const rehearsalName = 'portolan-rehearsal'
 
 /**
- * A tab joins a shared worker with the name of a lock that the tab holds for its life. `since` is its timeOrigin. The worker replies that a module
- * is wanted, or that the host is launched. A module cannot be posted to a shared worker, which compiles its own.
+ * A tab joins a shared worker with the name of a lock that the tab holds for its life. `since` is the tab's timeOrigin.
+ * The worker replies that a module is wanted, or that the host is launched. A module cannot be posted to a shared
+ * worker, which compiles its own.
  */
 export type Join = { join: string; begin: Begin; since: number }
 export interface SharedLaunch {
