@@ -55,6 +55,16 @@ test('a server gets another name, and its switches and approvals go along', asyn
   await done(p)
 })
 
+test('a server of a closed registry is not shown as connected', async () => {
+  const p = await openPanel(browser, site, { servers: { files: { url: files.url } } })
+  await cardOf(p, 'files').getByText('Connected').waitFor()
+  await p.page.evaluate(() => window.registry.close())
+  await cardOf(p, 'files').getByText('Not working').waitFor()
+  await cardOf(p, 'files').getByText('Details', { exact: true }).click()
+  await cardOf(p, 'files').getByText('the registry is closed').waitFor()
+  await done(p)
+})
+
 test('a pasted name that would make hashes is replaced, unless it is taken', async () => {
   description = 'Reads a file.'
   const p = await openPanel(browser, site, { servers: { 'a.b': { url: 'builtin:demo' } } })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { createRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { freePort, listen } from './harness.ts'
@@ -142,6 +143,18 @@ test('a server that is removed while it connects', async () => {
     assert.ok(last.outcome === 'cancelled' || last.outcome === 'ok', JSON.stringify(last))
   })
   await slow.close()
+})
+
+test('closing is no fault of a connection that was never tried', async () => {
+  const registry = await createRegistry({ storage: 'memory', servers: { s: { url: server.url } } })
+  const seen: Activity[] = []
+  const states = new Set<unknown>()
+  registry.observe((a) => seen.push(a))
+  registry.subscribe(() => states.add(registry.getHealth()['s']!.errorCode))
+  await registry.close()
+  await setImmediate()
+  assert.ok(states.has('closed'))
+  assert.deepEqual(seen, [])
 })
 
 test('who has stopped listening hears nothing', () =>

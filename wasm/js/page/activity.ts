@@ -148,7 +148,7 @@ export class Activities {
     let open = this.#connecting.get(server)
     // A fast connection may be over, or have failed, in its first state.
     const made = now.lastConnected !== null && now.lastConnected !== (before?.lastConnected ?? null)
-    const failed = now.status === 'error' && before && before.status !== 'connected' &&
+    const failed = now.status === 'error' && now.errorCode !== 'closed' && before && before.status !== 'connected' &&
       (now.lastError !== before.lastError || now.consecutiveFailures > before.consecutiveFailures)
     if (!open && (now.status === 'connecting' || made || failed)) {
       open = { id: ++this.#last, at, lastSuccessful: before?.lastSuccessful ?? null }
