@@ -41,7 +41,7 @@ export interface UseMCP {
   /** That of the snapshot; `starting` before, and `failed` if there will be none: `error` says why. */
   status: 'starting' | 'failed' | Snapshot['status']
   error: RegistryError | undefined
-  /** As that of the registry; waits for it. */
+  /** As that of the registry. Waits for it, and until the tool is listed or the first discovery has ended. */
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Lists all tools again; waits for the registry. */
   rediscover(names?: string[]): Promise<Snapshot>

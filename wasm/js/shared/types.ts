@@ -564,7 +564,10 @@ export interface Registry extends AsyncDisposable {
    * The returned function ends that.
    */
   observe(listener: (a: Activity) => void, options?: ObserveOptions): () => void
-  /** Ends calls and connections. Ends the module too, unless another tab uses it. */
+  /**
+   * Ends calls and connections. Ends the module too, unless another tab uses it. The last snapshot has no tools, and
+   * `closed` as the `errorCode` of servers that are on.
+   */
   close(): Promise<void>
 }
 
