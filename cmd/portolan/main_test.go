@@ -113,6 +113,7 @@ func TestCall(t *testing.T) {
 		{"demo, model name", []string{"builtin:demo", "demo__add", `{"a":1,"b":2}`}, 0, "3", ""},
 		{"unauthorized", []string{base + "/locked", "echo"}, 1, "", "hint: send the server's token: --header 'Authorization: Bearer TOKEN'\n"},
 		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
+		{"bad header with the words of the error", []string{base + "/mcp", "echo", "--header", "for flag s3cr3t"}, 2, "", "for flag -header: want"},
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
 		{"a port only", []string{"http://:8080/mcp", "echo"}, 2, "", "url has no host"},
@@ -120,7 +121,7 @@ func TestCall(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)
-			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) {
+			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) || strings.Contains(errs, "s3cr3t") {
 				t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", code, row.code, out, errs)
 			}
 		})
