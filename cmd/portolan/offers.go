@@ -68,7 +68,9 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 			continue
 		}
 		offers, err := kinds[kind](r, ctx)
-		failed = errors.Join(failed, err)
+		if failed == nil || err != nil && err.Error() != failed.Error() { // a server that does not answer has no kind
+			failed = errors.Join(failed, err)
+		}
 		all[kind] = []offerEntry{}
 		for _, o := range offers {
 			all[kind] = append(all[kind], offerEntry{o.Server, o.Name, o.Def})
@@ -240,5 +242,5 @@ func failure(stdout io.Writer, asJSON bool, err error) error {
 		return err
 	}
 	x := registry.Explain(err)
-	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {x.Code, err.Error(), x.Status, x.Hint, x.Retryable}}), err)
+	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {x.Code, err.Error(), x.Status, cmp.Or(hintFor(err), x.Hint), x.Retryable}}), err)
 }
