@@ -77,6 +77,7 @@ URL is the http or https endpoint of an MCP server, or builtin:demo.
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -172,6 +173,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "portolan %s: %v (usage: portolan help %s)\n", verb, err, verb)
 		return 2
 	default:
+		if err == context.Canceled && ctx.Err() != nil {
+			err = context.Cause(ctx) // such as "interrupt signal received"
+		}
 		fmt.Fprintf(stderr, "portolan %s: %v\n", verb, err)
 		if hint := hintFor(err); hint != "" {
 			fmt.Fprintf(stderr, "hint: %s\n", hint)
