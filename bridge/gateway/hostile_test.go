@@ -289,6 +289,19 @@ func TestNothingRemains(t *testing.T) {
 	}
 }
 
+// TestNothingRemainsInAHurry ends a program that resists, without the time that it has otherwise.
+func TestNothingRemainsInAHurry(t *testing.T) {
+	r := serve(t, &Options{Grace: time.Hour}, testServer(t, "stubborn", "stubborn"))
+	pid, err := strconv.Atoi(resultOf(t, r.begin("stubborn").request(`{"jsonrpc":"2.0","id":1,"method":"pid"}`)))
+	if err != nil || !alive(pid) {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	r.Hurry()
+	r.Hurry()
+	r.stop()
+	eventually(t, "nothing remains", func() bool { return gone(pid) })
+}
+
 // gone reports whether a process has ended. One that nobody has waited for counts.
 func gone(pid int) bool {
 	if !alive(pid) {

@@ -18,7 +18,8 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	grace time.Duration
-	limit int // bytes in a message
+	hurry <-chan struct{} // closed when there is no time for grace
+	limit int             // bytes in a message
 
 	receive func(line []byte)     // a message on stdout, from one goroutine; it may keep the line
 	note    func(line string)     // a line of stderr, or one of stdout that is no message
@@ -184,6 +185,7 @@ func (p *process) stop(reason string) {
 			case <-p.done:
 				return
 			case <-time.After(p.grace):
+			case <-p.hurry:
 			}
 		}
 		_ = p.stdin.Close() // in case a write waits for a pipe that another program holds

@@ -30,7 +30,7 @@ func (e *entry) start(ctx context.Context, owner string) (*program, *fault) {
 	p := newProgram(e)
 	began := time.Now()
 	p.proc = &process{
-		grace: e.g.opts.Grace, limit: e.g.opts.Limits.Message, receive: p.receive, note: e.note,
+		grace: e.g.opts.Grace, hurry: e.g.hurry, limit: e.g.opts.Limits.Message, receive: p.receive, note: e.note,
 		over: func(note exitNote) {
 			e.over(p, note, time.Since(began))
 			release()
