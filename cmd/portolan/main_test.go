@@ -268,7 +268,8 @@ func TestOffers(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", command, code, out)
 		}
 	}
-	if _, out, errs := portolan(t, "resources", url+"/none", "--json"); strings.Count(errs, "status 404") != 1 || !json.Valid([]byte(out)) {
+	if _, out, errs := portolan(t, "resources", url+"/none", "--json"); strings.Count(errs, "status 404") != 1 || !json.Valid([]byte(out)) ||
+		!strings.Contains(out, `"code": "http_status"`) || !strings.Contains(out, `"resources": []`) {
 		t.Errorf("a server that does not answer: %s%s", out, errs)
 	}
 	for _, command := range []string{"resources", "read " + url, "prompts", "prompt " + url, "prompt " + url + " greet who"} {
