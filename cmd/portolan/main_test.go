@@ -158,7 +158,9 @@ func TestResultsThatAreLost(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
-		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
+		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"},
+		{"up", "--listen", "127.0.0.1:99999"}, {"proxy", "--origin", "https://a.example", "--host", "a.example", "--listen", "x"},
+		{"bridge", "--listen", "127.0.0.1:x"}} {
 		code, out, errs := portolan(t, args...)
 		lines := strings.Count(errs, "\n")
 		if code != 2 || out != "" || !strings.Contains(errs, "usage:") || len(args) > 0 && lines != 1 {
