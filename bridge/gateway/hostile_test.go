@@ -302,6 +302,18 @@ func TestNothingRemainsInAHurry(t *testing.T) {
 	eventually(t, "nothing remains", func() bool { return gone(pid) })
 }
 
+// TestAProgramIsStoppedBeforeItStarts ends a gateway at the moment at which a page wants a program.
+func TestAProgramIsStoppedBeforeItStarts(t *testing.T) {
+	hurry := make(chan struct{})
+	close(hurry)
+	p := &process{done: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1), hurry: hurry}
+	p.stop("the gateway is ending")
+	if err := p.start(testServer(t, "raw", "raw")); err == nil {
+		t.Error("it was started")
+		killGroup(p.cmd)
+	}
+}
+
 // gone reports whether a process has ended. One that nobody has waited for counts.
 func gone(pid int) bool {
 	if !alive(pid) {

@@ -32,6 +32,7 @@ type process struct {
 	queue   [][]byte // lines that wait for stdin
 	queued  int      // their bytes
 	wake    chan struct{}
+	started bool
 	closing bool
 	reason  string // why the gateway ends it; empty if the program ends by itself
 	last    string // the last line of stderr
@@ -51,12 +52,16 @@ const maxQueued = 256
 // errBusy is the error of a write to a program that does not read its input.
 var errBusy = errors.New("it does not read its input")
 
-// start starts a program in a process group of its own.
-func (p *process) start(s Server) error {
+// start starts a program in a process group of its own, unless stop was called before.
+func (p *process) start(s Server) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing {
+		return errors.New("it is ending")
+	}
 	p.cmd = exec.Command(s.Command, s.Args...)
 	p.cmd.Env, p.cmd.Dir = environ(s.Env), s.Dir
 	ownGroup(p.cmd)
-	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -79,7 +84,7 @@ func (p *process) start(s Server) error {
 		}
 		return err
 	}
-	p.done, p.gone, p.wake = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
+	p.started = true
 	var reading sync.WaitGroup
 	reading.Go(func() { p.readOutput(outRead) })
 	reading.Go(func() { p.readErrors(errRead) })
@@ -171,7 +176,11 @@ func (p *process) stop(reason string) {
 		return
 	}
 	p.closing, p.reason = true, reason
+	started := p.started
 	p.mu.Unlock()
+	if !started {
+		return
+	}
 	select {
 	case p.wake <- struct{}{}:
 	default:
