@@ -30,3 +30,13 @@ func (b *Bridge) Connected(installID string) bool { return b.connected(installID
 
 // IsPairing reports whether the pairing window is open.
 func (b *Bridge) IsPairing() bool { return b.pairing() }
+
+// Waiting returns the number of calls that wait for their turn at a profile.
+func (b *Bridge) Waiting(installID string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	turns := b.links[installID].turns
+	turns.mu.Lock()
+	defer turns.mu.Unlock()
+	return len(turns.waiting)
+}

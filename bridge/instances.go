@@ -21,7 +21,7 @@ const HeaderProject = "Portolan-Project"
 const (
 	rootsWait    = 2 * time.Second // for a client to list its roots
 	instanceIdle = time.Minute     // after it, a session without an open request may be replaced
-	maxInstances = 1000
+	maxInstances = 1000            // sessions; the one over HTTP that has been idle for longest makes room
 )
 
 // instances tells clients of the same name apart. Of the clients that are connected, no two
@@ -30,6 +30,7 @@ const (
 type instances struct {
 	mu       sync.Mutex
 	sessions map[string]*instance // by session
+	left     []string             // sessions that made room and are to be ended
 }
 
 type instance struct {
@@ -51,16 +52,35 @@ func (s *instances) session(id string) *instance {
 	in := s.sessions[id]
 	if in == nil {
 		if len(s.sessions) >= maxInstances {
-			for other, in := range s.sessions {
-				if !in.live() {
-					delete(s.sessions, other)
-				}
-			}
+			s.makeRoom()
 		}
 		in = &instance{seen: time.Now()}
 		s.sessions[id] = in
 	}
 	return in
+}
+
+// makeRoom forgets the session that has been idle for longest. The caller holds mu.
+func (s *instances) makeRoom() {
+	idle := ""
+	for id, in := range s.sessions {
+		if !in.lasting && in.open == 0 && (idle == "" || in.seen.Before(s.sessions[idle].seen)) {
+			idle = id
+		}
+	}
+	delete(s.sessions, idle)
+	if idle != "" && idle[0] != '\n' { // the key of a client of 2026-07-28, which has no session
+		s.left = append(s.left, idle)
+	}
+}
+
+// takeLeft returns the sessions that made room since the last call.
+func (s *instances) takeLeft() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := s.left
+	s.left = nil
+	return left
 }
 
 func (in *instance) live() bool {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,56 @@ func (h inProject) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set(bridge.HeaderProject, h.project)
 	return h.bearer.RoundTrip(req)
+}
+
+// A session beyond the limit ends the one that has been idle for longest. A stream or a later request keeps one.
+func TestSessionsAreBounded(t *testing.T) {
+	b, _, open := paired(t, nil) // with a stream that is open
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(session, message string) (status int, began string) {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+b.Addr()+"/mcp", strings.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}}
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.StatusCode, res.Header.Get("Mcp-Session-Id")
+	}
+	begin := func() string {
+		_, id := post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+			`"clientInfo":{"name":"script","version":"1"}}}`)
+		return id
+	}
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	used, left := begin(), begin()
+	for range 10 {
+		for range 100 {
+			begin()
+		}
+		if status, _ := post(used, ping); status != 200 {
+			t.Fatalf("a session that is used gets %d", status)
+		}
+	}
+	for status := 200; status != 404; status, _ = post(left, ping) {
+		if status != 200 || t.Context().Err() != nil {
+			t.Fatalf("a session that was left gets %d", status)
+		}
+	}
+	if said, isError := open.call(t, "echo", map[string]any{}); isError {
+		t.Error(said)
+	}
 }
 
 func TestProjectOfRoots(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -37,8 +36,7 @@ type link struct {
 	Pairing
 	conn    *socket.Conn
 	log     *slog.Logger
-	turns   chan struct{}                  // held by calls under way
-	queued  atomic.Int32                   // calls that wait for one
+	turns   *turns                         // held by calls under way
 	gone    chan struct{}                  // closed when the connection has ended
 	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
 	waiting chan struct{}                  // holds one value while updates wait
@@ -68,7 +66,7 @@ type link struct {
 }
 
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
-	return &link{Pairing: who, conn: conn, turns: make(chan struct{}, max), log: log, gone: make(chan struct{}),
+	return &link{Pairing: who, conn: conn, turns: newTurns(max), log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
 		changed: func() {}, offers: func() {}, pages: func() {}, allowed: func() bool { return true },
 		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
@@ -178,23 +176,11 @@ func (l *link) pingLoop(ctx context.Context) {
 	}
 }
 
-// maxQueued bounds the calls that wait for a browser.
-const maxQueued = 1000
-
-// begin registers a request under a new id. All but the bridge's own wait for their turn, in the order in which they come.
-func (l *link) begin(ctx context.Context, method string) (*pendingRequest, error) {
-	own := method == "ping" || method == "tools/list"
-	if !own {
-		defer l.queued.Add(-1)
-		if l.queued.Add(1) > maxQueued {
-			return nil, errBusy
-		}
-		select {
-		case l.turns <- struct{}{}:
-		case <-l.gone:
-			return nil, errGone
-		case <-ctx.Done():
-			return nil, ctx.Err()
+// begin registers a request under a new id. All but the bridge's own, whose client is "", wait for their turn.
+func (l *link) begin(ctx context.Context, client, method string) (*pendingRequest, error) {
+	if client != "" {
+		if err := l.turns.take(ctx, l.gone, client); err != nil {
+			return nil, err
 		}
 	}
 	l.mu.Lock()
@@ -206,7 +192,7 @@ func (l *link) begin(ctx context.Context, method string) (*pendingRequest, error
 	// The method in the id lets the extension answer a ping without its module.
 	f := &pendingRequest{
 		id: method + "#" + strconv.Itoa(l.next), events: make(chan func(context.Context, caller), eventQueue),
-		done: make(chan *jsonrpc.Response, 1), own: own,
+		done: make(chan *jsonrpc.Response, 1), client: client,
 	}
 	l.pending[f.id] = f
 	return f, nil
@@ -216,8 +202,8 @@ func (l *link) finish(f *pendingRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, f.id)
-	if !f.own {
-		<-l.turns
+	if f.client != "" {
+		l.turns.free(f.client)
 	}
 }
 
@@ -231,7 +217,7 @@ func (l *link) pendingRequest(id string) *pendingRequest {
 // request sends a request of the bridge's own. No client gets its progress, log
 // messages or questions.
 func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	f, err := l.begin(ctx, method)
+	f, err := l.begin(ctx, "", method)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin(ctx, "tools/call")
+	f, err := l.begin(ctx, s.key, "tools/call")
 	switch {
 	case errors.Is(err, errBusy):
 		return toolError("Too many calls wait for the browser profile %q; try again when some have ended.", l.Label)
@@ -296,7 +296,7 @@ func (r *relay) ask(ctx context.Context, s *sender, method string, req mcp.Reque
 	}
 	ctx, done := r.bridge.during(ctx, s)
 	defer done()
-	f, err := l.begin(ctx, method)
+	f, err := l.begin(ctx, s.key, method)
 	if err != nil {
 		return refused(err)
 	}

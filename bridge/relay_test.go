@@ -262,17 +262,7 @@ func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
 // P24: a call beyond the limit of a browser waits for its turn. One that its client cancels meanwhile is not sent.
 func TestCallsBeyondTheLimitWait(t *testing.T) {
 	_, e, d := paired(t, &bridge.Options{Calls: 1})
-	begin := func(tool, text string) (end func(), ended <-chan *mcp.CallToolResult) {
-		ctx, cancel := context.WithCancel(t.Context())
-		results := make(chan *mcp.CallToolResult, 1)
-		go func() {
-			defer close(results)
-			if r, err := d.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": text}}); err == nil {
-				results <- r
-			}
-		}()
-		return cancel, results
-	}
+	begin := func(tool, text string) (end func(), ended <-chan *mcp.CallToolResult) { return d.begin(t, tool, text) }
 	endFirst, _ := begin("wait", "first")
 	next(t, e.waiting)
 	cancelled, gone := begin("wait", "second")
@@ -286,6 +276,50 @@ func TestCallsBeyondTheLimitWait(t *testing.T) {
 	}
 	if len(e.waiting) > 0 {
 		t.Error("a cancelled call was sent")
+	}
+}
+
+// begin begins a call. It ends without a result when it is cancelled.
+func (d *desktop) begin(t *testing.T, tool, text string) (cancel func(), ended <-chan *mcp.CallToolResult) {
+	ctx, cancel := context.WithCancel(t.Context())
+	results := make(chan *mcp.CallToolResult, 1)
+	go func() {
+		defer close(results)
+		if r, err := d.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": text}}); err == nil {
+			results <- r
+		}
+	}()
+	return cancel, results
+}
+
+// A client with many calls leaves turns to others, and the client with the fewest calls comes first.
+func TestTurnsAreShared(t *testing.T) {
+	b, e, many := paired(t, &bridge.Options{Calls: 4})
+	endFirst, _ := many.begin(t, "wait", "many")
+	next(t, e.waiting)
+	for range 4 {
+		end, _ := many.begin(t, "wait", "many")
+		defer end()
+	}
+	next(t, e.waiting)
+	next(t, e.waiting)
+	one, two := newDesktop(t, overHTTP(t, b, ""), nil), newDesktop(t, overHTTP(t, b, ""), nil)
+	if said, isError := one.call(t, "echo", map[string]any{}); isError {
+		t.Error(said)
+	}
+	endOne, _ := one.begin(t, "wait", "one")
+	defer endOne()
+	if got := next(t, e.waiting); got != "one" {
+		t.Fatalf("%q has the last turn", got)
+	}
+	endTwo, _ := two.begin(t, "wait", "two")
+	defer endTwo()
+	for b.Waiting(e.installID) < 3 && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	endFirst()
+	if got := next(t, e.waiting); got != "two" {
+		t.Errorf("%q has the turn that became free", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 
 	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/socket"
@@ -116,6 +117,28 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		b.stateless.ServeHTTP(w, req)
 		return
 	}
-	defer b.instances.during(req.Header.Get("Mcp-Session-Id"))()
+	session := req.Header.Get("Mcp-Session-Id")
+	defer b.instances.during(session)()
 	b.handler.ServeHTTP(w, req)
+	if fresh := w.Header().Get("Mcp-Session-Id"); session == "" && fresh != "" {
+		b.instances.during(fresh)()
+		for _, idle := range b.instances.takeLeft() {
+			b.sockets.Go(func() { b.dismiss(idle) })
+		}
+	}
 }
+
+// dismiss ends a session over HTTP. Its client gets 404 with its next request, and begins another one.
+func (b *Bridge) dismiss(session string) {
+	b.opts.Logger.Warn("a session was ended to make room for another one", "limit", maxInstances)
+	b.endSession(session)
+	req := &http.Request{Method: http.MethodDelete, URL: &url.URL{}, Header: http.Header{"Mcp-Session-Id": {session}}}
+	b.handler.ServeHTTP(nowhere{}, req)
+}
+
+// nowhere is the writer of a response that nobody reads.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) WriteHeader(int)             {}

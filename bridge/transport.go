@@ -159,7 +159,7 @@ func (l *link) handleQuestion(m *jsonrpc.Request) {
 	question, withdraw := context.WithCancel(context.Background())
 	l.mu.Lock()
 	l.questions[m.ID] = withdraw
-	full := len(l.questions) > maxQuestions*cap(l.turns)
+	full := len(l.questions) > maxQuestions*l.turns.max
 	l.mu.Unlock()
 	if !full {
 		select {

@@ -34,11 +34,11 @@ type watcher struct {
 // subscribe asks the extension for updates of a resource, and remembers that the client
 // watches it. The extension takes a second request for the same resource.
 func (r *relay) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
-	if err := r.bridge.watch(r, req.Session, req.Params.URI); err != nil {
+	first, err := r.bridge.watch(r, req.Session, req.Params.URI)
+	if err != nil {
 		return err
 	}
-	_, err := r.askQuietly(ctx, methodSubscribe, req)
-	if err != nil {
+	if _, err = r.askQuietly(ctx, methodSubscribe, req); err != nil && first {
 		r.bridge.forget(req.Session, req.Params.URI)
 	}
 	return err
@@ -71,8 +71,9 @@ func (r *relay) unwatch(ctx context.Context, req *mcp.UnsubscribeRequest) {
 	r.bridge.watchAgain(ctx, l, req.Params.URI)
 }
 
-// watch remembers that a client watches a resource, until forget or the end of its session.
-func (b *Bridge) watch(r *relay, session *mcp.ServerSession, uri string) error {
+// watch remembers that a client watches a resource, until forget or the end of its session. It reports whether that
+// is new.
+func (b *Bridge) watch(r *relay, session *mcp.ServerSession, uri string) (first bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w := b.watchers[session]
@@ -82,11 +83,12 @@ func (b *Bridge) watch(r *relay, session *mcp.ServerSession, uri string) error {
 		go b.forgetSession(session)
 	}
 	if len(uri) > maxWatchedURI || len(w.uris) >= maxWatches && !w.uris[uri] {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
+		return false, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
 			"a client may watch %d resources, whose URIs have at most %d bytes", maxWatches, maxWatchedURI)}
 	}
+	first = !w.uris[uri]
 	w.uris[uri] = true
-	return nil
+	return first, nil
 }
 
 // forget reports whether the client has watched the resource.

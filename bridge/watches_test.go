@@ -2,7 +2,9 @@ package bridge_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,6 +120,37 @@ func TestWatchedResources(t *testing.T) {
 	expect(t, asked, "-x:both")
 	two.Close()
 	expect(t, asked, "-x:end")
+}
+
+// A client that watches a resource goes on to, though its second request for the same one fails.
+func TestASecondWatchThatFails(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	var asked atomic.Int32
+	e.serve(&mcp.ServerOptions{
+		SubscribeHandler: func(context.Context, *mcp.SubscribeRequest) error {
+			if asked.Add(1) > 1 {
+				return errors.New("not now")
+			}
+			return nil
+		},
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	e.pair(t, b)
+	e.connect(t, b)
+	w := newWatcher(t, b)
+	w.names(t, true)
+	w.watch(t, "x:a")
+	if err := w.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "x:a"}); err == nil {
+		t.Fatal("the second request did not fail")
+	}
+	update(t, e, "x:a")
+	expect(t, w.heard, "x:a")
+	if err := w.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "x:b"}); err == nil {
+		t.Fatal("the first request for another one did not fail")
+	}
+	update(t, e, "x:b", "x:a")
+	expect(t, w.heard, "x:a")
 }
 
 // An extension that connects again is asked for what clients still watch.

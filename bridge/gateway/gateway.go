@@ -25,6 +25,8 @@ type Gateway struct {
 	pairing   chan struct{}    // held by the attempt under way
 	sockets   sync.WaitGroup   // of pairings
 	slots     chan struct{}    // held by these sockets
+	hurry     chan struct{}    // closed by Hurry
+	Hurry     func()           // kills the programs that do not end by themselves when Serve ends, without waiting for them
 
 	mu      sync.Mutex
 	rates   map[string]*rate.Limiter // of requests, by origin; "" for pairings
@@ -38,7 +40,9 @@ func New(servers []Server, opts *Options) (*Gateway, error) {
 	g := &Gateway{
 		opts: opts.withDefaults(), byName: map[string]*entry{}, rates: map[string]*rate.Limiter{},
 		pairing: make(chan struct{}, 1), slots: make(chan struct{}, maxSockets), empty: make(chan struct{}),
+		hurry: make(chan struct{}),
 	}
+	g.Hurry = sync.OnceFunc(func() { close(g.hurry) })
 	for _, s := range servers {
 		if g.byName[s.Name] != nil || notInNames.MatchString(s.Name) || s.Name == "" || s.Name == "." || s.Name == ".." {
 			return nil, fmt.Errorf("%q is not a name that a server can have here", s.Name)

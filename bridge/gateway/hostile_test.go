@@ -289,6 +289,31 @@ func TestNothingRemains(t *testing.T) {
 	}
 }
 
+// TestNothingRemainsInAHurry ends a program that resists, without the time that it has otherwise.
+func TestNothingRemainsInAHurry(t *testing.T) {
+	r := serve(t, &Options{Grace: time.Hour}, testServer(t, "stubborn", "stubborn"))
+	pid, err := strconv.Atoi(resultOf(t, r.begin("stubborn").request(`{"jsonrpc":"2.0","id":1,"method":"pid"}`)))
+	if err != nil || !alive(pid) {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	r.Hurry()
+	r.Hurry()
+	r.stop()
+	eventually(t, "nothing remains", func() bool { return gone(pid) })
+}
+
+// TestAProgramIsStoppedBeforeItStarts ends a gateway at the moment at which a page wants a program.
+func TestAProgramIsStoppedBeforeItStarts(t *testing.T) {
+	hurry := make(chan struct{})
+	close(hurry)
+	p := &process{done: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1), hurry: hurry}
+	p.stop("the gateway is ending")
+	if err := p.start(testServer(t, "raw", "raw")); err == nil {
+		t.Error("it was started")
+		killGroup(p.cmd)
+	}
+}
+
 // gone reports whether a process has ended. One that nobody has waited for counts.
 func gone(pid int) bool {
 	if !alive(pid) {

@@ -18,7 +18,8 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	grace time.Duration
-	limit int // bytes in a message
+	hurry <-chan struct{} // closed when there is no time for grace
+	limit int             // bytes in a message
 
 	receive func(line []byte)     // a message on stdout, from one goroutine; it may keep the line
 	note    func(line string)     // a line of stderr, or one of stdout that is no message
@@ -31,6 +32,7 @@ type process struct {
 	queue   [][]byte // lines that wait for stdin
 	queued  int      // their bytes
 	wake    chan struct{}
+	started bool
 	closing bool
 	reason  string // why the gateway ends it; empty if the program ends by itself
 	last    string // the last line of stderr
@@ -50,12 +52,16 @@ const maxQueued = 256
 // errBusy is the error of a write to a program that does not read its input.
 var errBusy = errors.New("it does not read its input")
 
-// start starts a program in a process group of its own.
-func (p *process) start(s Server) error {
+// start starts a program in a process group of its own, unless stop was called before.
+func (p *process) start(s Server) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closing {
+		return errors.New("it is ending")
+	}
 	p.cmd = exec.Command(s.Command, s.Args...)
 	p.cmd.Env, p.cmd.Dir = environ(s.Env), s.Dir
 	ownGroup(p.cmd)
-	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -78,7 +84,7 @@ func (p *process) start(s Server) error {
 		}
 		return err
 	}
-	p.done, p.gone, p.wake = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
+	p.started = true
 	var reading sync.WaitGroup
 	reading.Go(func() { p.readOutput(outRead) })
 	reading.Go(func() { p.readErrors(errRead) })
@@ -170,7 +176,11 @@ func (p *process) stop(reason string) {
 		return
 	}
 	p.closing, p.reason = true, reason
+	started := p.started
 	p.mu.Unlock()
+	if !started {
+		return
+	}
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -184,6 +194,7 @@ func (p *process) stop(reason string) {
 			case <-p.done:
 				return
 			case <-time.After(p.grace):
+			case <-p.hurry:
 			}
 		}
 		_ = p.stdin.Close() // in case a write waits for a pipe that another program holds

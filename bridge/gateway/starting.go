@@ -30,7 +30,8 @@ func (e *entry) start(ctx context.Context, owner string) (*program, *fault) {
 	p := newProgram(e)
 	began := time.Now()
 	p.proc = &process{
-		grace: e.g.opts.Grace, limit: e.g.opts.Limits.Message, receive: p.receive, note: e.note,
+		done: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+		grace: e.g.opts.Grace, hurry: e.g.hurry, limit: e.g.opts.Limits.Message, receive: p.receive, note: e.note,
 		over: func(note exitNote) {
 			e.over(p, note, time.Since(began))
 			release()
@@ -42,6 +43,7 @@ func (e *entry) start(ctx context.Context, owner string) (*program, *fault) {
 	if err := p.proc.start(e.Server); err != nil {
 		e.over(p, exitNote{Code: -1, How: cannotStart(e.Server, err)}, 0)
 		release()
+		close(p.proc.gone)
 		return nil, e.gone()
 	}
 	e.g.opts.Logger.Info("a program was started", "server", e.Name, "pid", p.proc.cmd.Process.Pid)

@@ -23,7 +23,7 @@ func ReplaceFile(path string, text []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// lockAge is the age at which a lock file counts as left behind.
+// lockAge is the age at which a lock file counts as left behind. One from the future is, too: the clock was set back.
 const lockAge = 10 * time.Second
 
 // Lock creates a lock file. Only one process at a time can create it.
@@ -36,7 +36,7 @@ func Lock(path string) (unlock func(), err error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		if stat, err := os.Stat(path); err == nil && time.Since(stat.ModTime()) > lockAge {
+		if stat, err := os.Stat(path); err == nil && time.Since(stat.ModTime()).Abs() > lockAge {
 			_ = os.Remove(path)
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -27,7 +27,7 @@ func headersFlag(flags *flag.FlagSet) map[string]string {
 	flags.Func("header", "", func(text string) error {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
-			return errors.New("want 'Name: value'") // without the text: it may hold a key
+			return errors.New("want 'Name: value'")
 		}
 		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		return nil
@@ -75,7 +75,11 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 			if err == flag.ErrHelp {
 				return nil, err
 			}
-			return nil, fmt.Errorf("%w: %v", errUsage, err)
+			text := err.Error()
+			if i := strings.LastIndex(text, " for flag "); i >= 0 {
+				text = text[i+1:] // without the value, which may hold a key
+			}
+			return nil, fmt.Errorf("%w: %s", errUsage, text)
 		}
 		if args = flags.Args(); len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]

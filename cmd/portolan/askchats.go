@@ -34,11 +34,9 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	question := rest[0]
 	if question == "-" {
-		text, err := io.ReadAll(io.LimitReader(os.Stdin, maxQuestion+1))
-		if err != nil {
-			return err
+		if question, err = readQuestion(ctx, os.Stdin); err != nil {
+			return unasked(stdout, *asJSON, "CANCELLED", err)
 		}
-		question = string(text)
 	}
 	if question = strings.TrimSpace(question); question == "" || len(question) > maxQuestion {
 		return fmt.Errorf("%w: the question is empty, or has more than %d bytes", errUsage, maxQuestion)
@@ -67,6 +65,25 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return unasked(stdout, *asJSON, "NOT_CONNECTED", err)
 	}
 	return printAnswer(result, *asJSON, stdout)
+}
+
+// readQuestion reads until the end of in, or until ctx ends: a read of a terminal goes on after an interrupt.
+func readQuestion(ctx context.Context, in io.Reader) (string, error) {
+	type reading struct {
+		text []byte
+		err  error
+	}
+	read := make(chan reading, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(in, maxQuestion+1))
+		read <- reading{text, err}
+	}()
+	select {
+	case r := <-read:
+		return string(r.text), r.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 }
 
 // unasked prints with --json why there is no answer, and returns it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -85,6 +87,33 @@ func TestNoChatIsAsked(t *testing.T) {
 			t.Errorf("%v: exit code %d, %v, stdout %q, stderr %q", command, code, err, out.String(), errs.String())
 		}
 	}
+}
+
+// A person who has changed their mind ends the command instead of the question.
+func TestAQuestionIsNotWaitedForAfterAnInterrupt(t *testing.T) {
+	in, typing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(before *os.File) { os.Stdin = before }(os.Stdin)
+	os.Stdin = in
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("interrupt signal received"))
+	ended := make(chan string, 1)
+	go func() {
+		var errs bytes.Buffer
+		code := run(ctx, []string{"ask", "-"}, io.Discard, &errs)
+		ended <- fmt.Sprint(code, " ", errs.String())
+	}()
+	select {
+	case said := <-ended:
+		if said != "1 portolan ask: interrupt signal received\n" {
+			t.Error(said)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the command goes on")
+	}
+	typing.Close()
 }
 
 func TestAskIsUsedWrongly(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge"
@@ -197,10 +195,7 @@ const forcedExit = 5 * time.Second
 // bounded runs f, and ends the process if f has not returned 5 s after ctx ended. A
 // second signal ends it at once.
 func bounded(ctx context.Context, f func(context.Context) error) error {
-	defer context.AfterFunc(ctx, func() {
-		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		exitSoon()
-	})()
+	defer context.AfterFunc(ctx, exitSoon)()
 	return f(ctx)
 }
 

@@ -34,7 +34,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	all, err := readScenarios(opts.file)
 	if err != nil {
-		return err
+		return unasked(stdout, opts.json, "NO_SCENARIOS", err)
 	}
 	chosen := choose(all, opts)
 	if opts.list && opts.json {

@@ -102,6 +102,18 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		defer stop()
 	}
 	fmt.Fprintln(stdout, `To let a page in, choose "Find a running gateway" in its panel.`)
+	ended := make(chan struct{})
+	defer close(ended)
+	defer context.AfterFunc(ctx, func() { // a second signal would leave programs behind
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		select {
+		case <-again:
+			g.Hurry()
+		case <-ended:
+		}
+	})()
 	return bounded(ctx, g.Serve)
 }
 

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,6 +52,70 @@ func TestGatewayUsage(t *testing.T) {
 func TestGatewayCommand(t *testing.T) {
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(end.String(), func(t *testing.T) { testGatewayCommand(t, end) })
+	}
+}
+
+// TestASecondInterruptLeavesNoProgram runs a program that ignores the end of its input and SIGTERM.
+func TestASecondInterruptLeavesNoProgram(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "https://app.example", "--verbose",
+		"--", "sh", "-c", `trap "" TERM; echo pid $$ >&2; while :; do sleep 1; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	var url, token string
+	for lines.Scan() && !strings.Contains(lines.Text(), "Find a running gateway") {
+		if _, at, ok := strings.Cut(lines.Text(), "sh  "); ok {
+			url = at
+		}
+		if _, at, ok := strings.Cut(lines.Text(), "for this run: "); ok {
+			token = at
+		}
+	}
+	req, err := http.NewRequest("POST", url, strings.NewReader(initialize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	go http.DefaultClient.Do(req) // it gets no answer
+	pid := 0
+	for lines = bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
+		if _, number, ok := strings.Cut(lines.Text(), ": pid "); ok {
+			pid, _ = strconv.Atoi(number)
+		}
+	}
+	defer syscall.Kill(-pid, syscall.SIGKILL)
+	ended := make(chan error, 1)
+	go func() {
+		_, _ = io.Copy(io.Discard, errs)
+		ended <- cmd.Wait()
+	}()
+	for late := time.After(20 * time.Second); ; {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		select {
+		case err := <-ended:
+			if syscall.Kill(pid, 0) != syscall.ESRCH {
+				t.Errorf("the gateway ended with %v, and its program goes on", err)
+			}
+			return
+		case <-late:
+			t.Fatal("the gateway does not end")
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -76,6 +77,7 @@ URL is the http or https endpoint of an MCP server, or builtin:demo.
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -119,6 +121,20 @@ func help(verb string) string {
 	return lines
 }
 
+// A resultWriter keeps the first error of a writer.
+type resultWriter struct {
+	io.Writer
+	err atomic.Pointer[error]
+}
+
+func (w *resultWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		w.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
@@ -139,7 +155,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "portolan: unknown command %q (usage: portolan help)\n", verb)
 		return 2
 	}
-	err := commands[verb](ctx, args[1:], stdout, stderr)
+	results := &resultWriter{Writer: stdout}
+	err := commands[verb](ctx, args[1:], results, stderr)
+	if lost := results.err.Load(); err == nil && lost != nil { // such as on a disk that is full
+		err = *lost
+	}
 	var code exitCode
 	switch {
 	case err == nil:
@@ -153,6 +173,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "portolan %s: %v (usage: portolan help %s)\n", verb, err, verb)
 		return 2
 	default:
+		if err == context.Canceled && ctx.Err() != nil {
+			err = context.Cause(ctx) // such as "interrupt signal received"
+		}
 		fmt.Fprintf(stderr, "portolan %s: %v\n", verb, err)
 		if hint := hintFor(err); hint != "" {
 			fmt.Fprintf(stderr, "hint: %s\n", hint)
@@ -169,6 +192,8 @@ func hintFor(err error) string {
 		return "see the names with: portolan tools URL"
 	case "unknown_prompt":
 		return "see the names with: portolan prompts URL"
+	case "unknown_resource":
+		return "see the URIs with: portolan resources URL"
 	}
 	if server := (*registry.ServerError)(nil); !errors.As(err, &server) {
 		return ""
@@ -176,6 +201,13 @@ func hintFor(err error) string {
 	switch x.Code {
 	case "unauthorized", "forbidden", "sign_in_needed":
 		return "send the server's token: --header 'Authorization: Bearer TOKEN'"
+	case "network":
+		if strings.Contains(err.Error(), "x509: ") {
+			return "this machine does not trust the server's certificate; SSL_CERT_FILE names a file with its issuer"
+		}
+		return "check the URL, and that the server runs"
+	case "aborted":
+		return ""
 	}
 	return x.Hint
 }

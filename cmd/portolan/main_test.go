@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,6 +95,11 @@ func TestToolsOfTheServersThatWork(t *testing.T) {
 
 func TestCall(t *testing.T) {
 	base := start(t)
+	unknown := httptest.NewUnstartedServer(http.NotFoundHandler())
+	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
+	unknown.StartTLS()
+	defer unknown.Close()
+	locked := unknown.URL + "/mcp"
 	for _, row := range []struct {
 		name string
 		args []string
@@ -107,12 +114,15 @@ func TestCall(t *testing.T) {
 		{"is error", []string{base + "/mcp", "fail"}, 1, "on purpose", "answered with an error"},
 		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "hint: see the names with: portolan tools URL\n"},
 		{"no server", []string{base + "/nowhere", "echo", "--json"}, 1, `"status": 404`, "404"},
+		{"nothing listens", []string{"http://127.0.0.1:1/mcp", "echo"}, 1, "", "hint: check the URL, and that the server runs\n"},
+		{"a certificate that is not trusted", []string{locked, "echo", "--json"}, 1, "SSL_CERT_FILE", "hint: this machine does not trust"},
 		{"not an object", []string{base + "/mcp", "echo", `[1]`}, 2, "", "not a JSON object"},
 		{"no tool", []string{base + "/mcp"}, 2, "", "usage: portolan help call"},
 		{"demo", []string{"builtin:demo", "add", `{"a":1,"b":2}`}, 0, "3", ""},
 		{"demo, model name", []string{"builtin:demo", "demo__add", `{"a":1,"b":2}`}, 0, "3", ""},
 		{"unauthorized", []string{base + "/locked", "echo"}, 1, "", "hint: send the server's token: --header 'Authorization: Bearer TOKEN'\n"},
 		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
+		{"bad header with the words of the error", []string{base + "/mcp", "echo", "--header", "for flag s3cr3t"}, 2, "", "for flag -header: want"},
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
 		{"a port only", []string{"http://:8080/mcp", "echo"}, 2, "", "url has no host"},
@@ -120,16 +130,37 @@ func TestCall(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)
-			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) {
+			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) || strings.Contains(errs, "s3cr3t") {
 				t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", code, row.code, out, errs)
 			}
 		})
 	}
 }
 
+// full is a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A result that could not be written is a failure.
+func TestResultsThatAreLost(t *testing.T) {
+	url := start(t) + "/mcp"
+	for _, command := range []string{
+		"tools " + url, "call " + url + ` echo {"text":"a"}`, "call --json " + url + ` echo {"text":"a"}`, "resources " + url,
+		"read " + url + " demo://harbour", "prompt " + url + " greet who=A", "chats check --list",
+	} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), strings.Fields(command), full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit code %d, %s", command, code, errs.String())
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
-		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
+		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"},
+		{"up", "--listen", "127.0.0.1:99999"}, {"proxy", "--origin", "https://a.example", "--host", "a.example", "--listen", "x"},
+		{"bridge", "--listen", "127.0.0.1:x"}} {
 		code, out, errs := portolan(t, args...)
 		lines := strings.Count(errs, "\n")
 		if code != 2 || out != "" || !strings.Contains(errs, "usage:") || len(args) > 0 && lines != 1 {
@@ -231,13 +262,17 @@ func TestOffers(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]string{
-		"read " + url + " demo://none --json": `"code": "unknown_resource"`,
+		"read " + url + " demo://none --json": `"hint": "see the URIs with: portolan resources URL"`,
 		"prompt " + url + " greet --json":     `"code": "invalid_arguments"`,
 		"prompt " + url + " none --json":      `"code": "unknown_prompt"`,
 	} {
 		if code, out, _ := portolan(t, strings.Fields(command)...); code != 1 || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d, %s", command, code, out)
 		}
+	}
+	if _, out, errs := portolan(t, "resources", url+"/none", "--json"); strings.Count(errs, "status 404") != 1 || !json.Valid([]byte(out)) ||
+		!strings.Contains(out, `"code": "http_status"`) || !strings.Contains(out, `"resources": []`) {
+		t.Errorf("a server that does not answer: %s%s", out, errs)
 	}
 	for _, command := range []string{"resources", "read " + url, "prompts", "prompt " + url, "prompt " + url + " greet who"} {
 		if code, _, errs := portolan(t, strings.Fields(command)...); code != 2 {

@@ -44,7 +44,7 @@ func skills(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 }
 
 // list prints a line for each offer, or with --json all of them by kind. If one server
-// fails, what the others offer is printed all the same.
+// fails, what the others offer is printed all the same. The failure is in the JSON, too.
 func list(ctx context.Context, verb string, args []string, stdout io.Writer, kinds map[string]lister) error {
 	flags := newFlags(verb)
 	headers := headersFlag(flags)
@@ -62,16 +62,18 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 	}
 	defer r.Close()
 	var failed error
-	all := make(map[string][]offerEntry)
+	all := make(map[string]any)
 	for _, kind := range []string{"resources", "resourceTemplates", "prompts", "skills"} {
 		if kinds[kind] == nil {
 			continue
 		}
 		offers, err := kinds[kind](r, ctx)
-		failed = errors.Join(failed, err)
-		all[kind] = []offerEntry{}
+		if failed == nil || err != nil && err.Error() != failed.Error() { // a server that does not answer has no kind
+			failed = errors.Join(failed, err)
+		}
+		entries := []offerEntry{}
 		for _, o := range offers {
-			all[kind] = append(all[kind], offerEntry{o.Server, o.Name, o.Def})
+			entries = append(entries, offerEntry{o.Server, o.Name, o.Def})
 			if *asJSON {
 				continue
 			}
@@ -88,8 +90,12 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 				return err
 			}
 		}
+		all[kind] = entries
 	}
 	if *asJSON {
+		if failed != nil {
+			all["error"] = explained(failed)
+		}
 		if err := printJSON(stdout, all); err != nil {
 			return err
 		}
@@ -239,6 +245,10 @@ func failure(stdout io.Writer, asJSON bool, err error) error {
 	if !asJSON {
 		return err
 	}
+	return errors.Join(printJSON(stdout, map[string]callFailure{"error": explained(err)}), err)
+}
+
+func explained(err error) callFailure {
 	x := registry.Explain(err)
-	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {x.Code, err.Error(), x.Status, x.Hint, x.Retryable}}), err)
+	return callFailure{x.Code, err.Error(), x.Status, cmp.Or(hintFor(err), x.Hint), x.Retryable}
 }

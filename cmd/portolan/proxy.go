@@ -46,6 +46,9 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case len(cfg.Hosts) == 0 && len(cfg.Keys) == 0 && len(cfg.TicketKeys) == 0:
 		return fmt.Errorf("%w: the proxy is closed without --host or --key", errUsage)
 	}
+	if _, err := hostOf("--listen", *listen); err != nil {
+		return err
+	}
 	if *private {
 		cfg.Private, cfg.HTTP = true, true
 	}

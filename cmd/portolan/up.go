@@ -134,12 +134,24 @@ func shutdown(server *http.Server) error {
 	return server.Close()
 }
 
+// hostOf returns the host of an address at which to listen.
+func hostOf(name, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %v", errUsage, name, err)
+	}
+	return host, nil
+}
+
 // loopbackOnly refuses addresses that other machines could reach. The demo server has
 // no authentication.
 func loopbackOnly(name, address string) error {
-	host, _, err := net.SplitHostPort(address)
+	host, err := hostOf(name, address)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %v", errUsage, name, err)
+		return err
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return fmt.Errorf("%w: %s: %s is not a loopback address", errUsage, name, host)

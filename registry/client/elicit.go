@@ -24,18 +24,17 @@ type question struct {
 }
 
 // ask answers elicitation/create (2025-06-18 to 2025-11-25) or sampling/createMessage: the
-// user's answer is posted back when it is there.
-func (s *Session) ask(id, params []byte, during *mailbox, answer func(context.Context, []byte, []*rpc) ([]byte, error)) {
+// user's answer is posted back when it is there, or full if too many wait.
+func (s *Session) ask(id, params []byte, during *mailbox, full error, answer func(context.Context, []byte, []*rpc) ([]byte, error)) {
 	key := string(id)
 	s.goroutine(func() {
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
-		if !s.asking(key, question{cancel, during}) {
-			s.post(reply(id, []byte(cancelled)))
-			return
+		result, err := []byte(cancelled), full
+		if s.asking(key, question{cancel, during}) {
+			defer s.unask(key)
+			result, err = answer(ctx, params, s.askers(during))
 		}
-		defer s.unask(key)
-		result, err := answer(ctx, params, s.askers(during))
 		refusal := (*registry.RPCError)(nil)
 		switch {
 		case ctx.Err() != nil:

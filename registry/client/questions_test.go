@@ -20,10 +20,12 @@ import (
 func sse(message string) string { return "data: " + message + "\n\n" }
 
 // asks is a tool that puts a question to the user and answers with the user's answer.
-func asks(params string) *registrytest.Script {
+func asks(params string) *registrytest.Script { return asksBy("elicitation/create", params) }
+
+func asksBy(method, params string) *registrytest.Script {
 	s := &registrytest.Script{Session: "s"}
 	return s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
-		registrytest.Body("text/event-stream", sse(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":`+params+`}`))(w, req, m)
+		registrytest.Body("text/event-stream", sse(`{"jsonrpc":"2.0","id":"q","method":"`+method+`","params":`+params+`}`))(w, req, m)
 		answer, _ := s.Await("", req.Context().Done())
 		result := string(answer.Result)
 		if result == "" {

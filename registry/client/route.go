@@ -130,9 +130,9 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))
 	case method == "elicitation/create" && (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil):
-		s.ask(id, get(text, "params"), mail, s.question)
+		s.ask(id, get(text, "params"), mail, nil, s.question)
 	case method == "sampling/createMessage" && s.d.c.opts.Sample != nil:
-		s.ask(id, get(text, "params"), mail, s.sample)
+		s.ask(id, get(text, "params"), mail, errManySamples, s.sample)
 	case method == "roots/list" && s.d.c.rootsNow() != nil:
 		s.post(reply(id, object(rawMember(nil, "roots", s.d.c.rootsNow()))))
 	default:

@@ -23,6 +23,8 @@ const (
 // client/sampling, error handling).
 func errRejected(why string) error { return &registry.RPCError{Code: -1, Message: why} }
 
+var errManySamples = errRejected("other questions of this server wait for the user")
+
 // sample has the host's model answer sampling/createMessage, and returns a
 // CreateMessageResult. The clocks of the calls that it may belong to stand still meanwhile.
 func (s *Session) sample(ctx context.Context, params []byte, calls []*rpc) ([]byte, error) {
@@ -40,7 +42,7 @@ func (s *Session) sample(ctx context.Context, params []byte, calls []*rpc) ([]by
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, errTooMany):
-		return nil, errRejected("other questions of this server wait for the user")
+		return nil, errManySamples
 	case err != nil:
 		return nil, errRejected("the user did not allow the message")
 	}

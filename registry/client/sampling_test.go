@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,5 +53,25 @@ func TestSetRoots(t *testing.T) {
 	}
 	if err := New(NewPlatform(t, n), nil).SetRoots(nil); !errors.Is(err, registry.ErrUnsupported) {
 		t.Errorf("roots that were not announced: %v", err)
+	}
+}
+
+// While six questions of a server wait, a further request for a message gets an error, and no ElicitResult.
+func TestTooManySamples(t *testing.T) {
+	s := asksBy("sampling/createMessage", `{"messages":[],"maxTokens":1}`)
+	b := newBench(t, s, Options{Sample: func(context.Context, string, []byte) ([]byte, error) {
+		t.Error("the host was asked")
+		return nil, errors.New("no")
+	}})
+	session := b.connect(registry.ServerConfig{}, nil)
+	for i := range maxAsked {
+		session.(*Session).asking(strconv.Itoa(i), question{cancel: func() {}})
+	}
+	out, err := session.CallTool(b.ctx, registry.ToolCall{ID: 7, Tool: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := out.Result.JSON(); !strings.Contains(string(got), `"code":-1`) {
+		t.Errorf("the server got %s", got)
 	}
 }

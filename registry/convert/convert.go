@@ -80,6 +80,7 @@ func Tool(d Dialect, name, server string, def []byte) (tool []byte, losses []Los
 	}
 	if c.root = node.Get("inputSchema"); c.root != nil {
 		nullBeyond(c.root)
+		c.inOneDocument()
 	}
 	description := rawjson.NewString("[" + server + "] " + describe(node, name))
 

@@ -1,9 +1,63 @@
 package convert
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
+
+// inOneDocument makes all references of the schema begin at its root. Below a nested $id they begin there, and they may
+// name a schema by its $id (core, 8.2.1). A schema whose pointer is longer than MaxBase stays as it is: each reference
+// below it would get that pointer.
+func (c *converter) inOneDocument() {
+	ids := map[string]string{} // to pointers
+	c.rebase(c.root, "#", "#", ids, false)
+	if len(ids) > 0 {
+		c.rebase(c.root, "#", "#", ids, true)
+	}
+}
+
+// rebase notes the $id of schemas, or rewrites their references, which begin at the pointer base.
+func (c *converter) rebase(s *rawjson.Node, path, base string, ids map[string]string, rewrite bool) {
+	if s.Kind != 'o' || text.UTF16Len(path) > wire.MaxBase {
+		return
+	}
+	id, _ := s.Get("$id").Text()
+	if id, _, _ = strings.Cut(id, "#"); id != "" {
+		ids[id], base = path, path
+	}
+	for i, key := range s.Keys {
+		v, at := s.Values[i], path+fragment(key)
+		switch ref, isText := v.Text(); {
+		case key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef":
+			name, pointer, _ := strings.Cut(ref, "#")
+			to := base
+			if name != "" {
+				to = ids[name]
+			}
+			if rewrite && isText && ref != "" && to != "" && (pointer == "" || pointer[0] == '/') {
+				s.Values[i] = rawjson.NewString(to + pointer)
+			}
+		case !holdsSchemas(keywordShape(key)):
+		case keywordShape(key) == 'S' && v.Kind == 'o':
+			c.rebase(v, at, base, ids, rewrite)
+		default:
+			for j, sub := range v.Values {
+				step := strconv.Itoa(j)
+				if v.Kind == 'o' {
+					step = v.Keys[j]
+				}
+				c.rebase(sub, at+fragment(step), base, ids, rewrite)
+			}
+		}
+	}
+}
+
+// fragment returns a step of a JSON pointer in a fragment.
+func fragment(name string) string { return strings.ReplaceAll(rawjson.Pointer("", name), "%", "%25") }
 
 // brokenRefs returns the schemas of the root whose reference leads to no schema, or to
 // itself without a step into the value. Vendors refuse the request for the former, and a

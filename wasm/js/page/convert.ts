@@ -21,7 +21,7 @@ import {
   type Schema,
   type SchemaLoss,
 } from './schemashape.ts'
-import { brokenRefs, refsAreSound } from './schemarefs.ts'
+import { brokenRefs, inOneDocument, refsAreSound } from './schemarefs.ts'
 import { rootView, typesOf } from './schemaview.ts'
 import { maxSchemaDepth, maxSchemas } from '../shared/wire.gen.ts'
 import type { Dialect, Tool } from '../shared/types.ts'
@@ -55,7 +55,7 @@ function convert(c: Conversion, dialect: Dialect, name: string, server: string, 
   const description = `[${server}] ${wellFormed(words) as string}`
   switch (dialect) {
     case 'gemini': {
-      if (!isSound(c.root)) c.root = wellFormed(c.root)
+      c.root = inOneDocument(isSound(c.root) ? c.root : wellFormed(c.root))
       const parameters = geminiParameters(c)
       if (parameters.properties) return { name, description, parameters }
       // Gemini refuses an object without properties: such a tool has no parameters.
@@ -81,7 +81,7 @@ function jsonSchema(c: Conversion, accepts = (_key: string) => true): Schema {
     const { $schema: _, ...out } = root
     return out
   }
-  if (!isSound(root)) c.root = wellFormed(root)
+  c.root = inOneDocument(isSound(root) ? root : wellFormed(root))
   const { schema, notes } = rootView(c)
   const properties = Object.entries(schema.properties as Schema)
   schema.properties = Object.fromEntries(properties.filter(([key]) => accepts(key)))

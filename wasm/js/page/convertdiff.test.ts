@@ -75,6 +75,12 @@ function generator(seed: number) {
     '#/%24defs/b',
     '#/$defs/with space',
     '#/$defs/\ud800',
+    'one',
+    'one#',
+    'two#/properties/a',
+    'one#/items',
+    'one#x',
+    '',
   ]
   const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
   const text = () => pick(['', 'text', 'Zeile\n2 "q"', 'é😀', '<b>', 'x'.repeat(400), '😀'.repeat(301), 'a\udc00b'])
@@ -115,7 +121,7 @@ function generator(seed: number) {
     $dynamicAnchor: () => 'a',
     $recursiveAnchor: () => true,
     $anchor: () => 'x',
-    $id: text,
+    $id: () => pick(['one', 'two', 'one#', '#', text()]),
     id: text,
     dependencies: (d) =>
       Object.fromEntries(some(2, () => [pick(keys), below(2) ? schema(d) : some(3, () => pick(keys))])),
@@ -285,6 +291,9 @@ function* bombs(): Generator<unknown> {
       { length: 1500 },
       (_, i) => object({ kind: { const: 'k' + i }, ['f' + i]: {} }, { required: ['kind'] }),
     ),
+  }
+  for (const length of [180, 1_000_000]) { // of a pointer that each reference gets
+    yield object({ ['k'.repeat(length)]: object(many(9000, () => ({ $ref: '#' })), { $id: 'k' }) })
   }
   // Parts that are merged into ever larger ones.
   const parts = (make: (i: number) => unknown) => ({ allOf: Array.from({ length: 3500 }, (_, i) => make(i)) })

@@ -1,9 +1,9 @@
 // The references of a schema. registry/convert/refs.go does the same and explains it.
 
 import { isObject } from '../shared/object.ts'
-import { shapeOf, type Schema } from './schemashape.ts'
+import { get, holdsSchemas, json, shapeOf, step, type Schema } from './schemashape.ts'
 import { lookup } from './schemaview.ts'
-import { maxRefs, sameValue } from '../shared/wire.gen.ts'
+import { maxBase, maxRefs, sameValue } from '../shared/wire.gen.ts'
 
 /** The schemas in the value of a keyword. */
 function subschemas(key: string, v: unknown): unknown[] {
@@ -17,6 +17,37 @@ function subschemas(key: string, v: unknown): unknown[] {
       return Object.values(v as Schema)
   }
   return []
+}
+
+const mapMembers = (o: Schema, fn: (v: unknown, key: string) => unknown): Schema =>
+  Object.fromEntries(Object.entries(o).map(([key, v]) => [key, fn(v, key)]))
+
+/**
+ * The schema with references that all begin at its root. Below a nested `$id` they begin there, and they may name a
+ * schema by its `$id` (core, 8.2.1).
+ */
+export function inOneDocument(root: unknown): unknown {
+  if (!json(root)?.includes('"$id"')) return root
+  const ids = new Map<string, string>() // to pointers
+  const walk = (s: unknown, path: string, base: string): unknown => {
+    if (!isObject(s) || path.length > maxBase) return s
+    const own = get(s, '$id')
+    const id = typeof own === 'string' && own.split('#')[0]
+    if (id) ids.set(id, base = path)
+    return mapMembers(s, (v, key) => {
+      if (typeof v === 'string' && v && /^\$(r|dynamicR|recursiveR)ef$/.test(key)) {
+        const [, name, pointer] = /^([^#]*)#?(.*)$/s.exec(v)!
+        const to = name ? ids.get(name) : base
+        return to && /^(\/|$)/.test(pointer!) ? to + pointer : v
+      }
+      if (!holdsSchemas(shapeOf(key))) return v
+      const sub = (s: unknown, steps: string) => walk(s, path + (step(key) + steps).replaceAll('%', '%25'), base)
+      if (Array.isArray(v)) return v.map((s, i) => sub(s, step(i)))
+      return shapeOf(key) === 'S' || !isObject(v) ? sub(v, '') : mapMembers(v, (s, name) => sub(s, step(name)))
+    })
+  }
+  walk(root, '#', '#')
+  return walk(root, '#', '#')
 }
 
 /** The schemas whose reference leads to no schema, or back to where it came from without a step into the value. */

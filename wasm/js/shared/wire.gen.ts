@@ -288,6 +288,9 @@ export const maxSchemaDepth = 64
 /** References in a row. */
 export const maxRefs = 100
 
+/** Characters of the pointer to a schema with a `$id`, in which references begin. */
+export const maxBase = 200
+
 /** Length of a pattern, in UTF-16 units. */
 export const maxPattern = 4096
 

@@ -1,0 +1,9 @@
+package client_test
+
+import (
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/registrytest"
+)
+
+func TestMain(m *testing.M) { registrytest.Main(m) }
