@@ -15,6 +15,11 @@ export interface WebKit extends Engine {
   windows(): Promise<number>
 }
 
+/** Finds the first frame of a document, also in shadow trees. */
+const firstFrame = `const within = (root) => root.querySelector('iframe') ??
+  [...root.querySelectorAll('*')].reduce((frame, e) => frame ?? (e.shadowRoot && within(e.shadowRoot)), null)
+return within(document)`
+
 /** Starts WebKitGTK's own small browser on a screen that nobody sees. Safari has the same engine. */
 export async function launchWebKit(): Promise<WebKit> {
   const home = await mkdtemp(join(tmpdir(), 'portolan-webkit-'))
@@ -64,8 +69,14 @@ export async function launchWebKit(): Promise<WebKit> {
         evaluate: (expression) => within(handle, () => evaluate(expression)),
         inside: (expression) =>
           within(handle, async () => {
-            while (await evaluate<number>('frames.length')) await command('POST', `${session}/frame`, { id: 0 })
-            return evaluate(expression)
+            for (;;) {
+              const id = await command<object | null>('POST', `${session}/execute/sync`, {
+                script: firstFrame,
+                args: [],
+              })
+              if (!id) return evaluate(expression)
+              await command('POST', `${session}/frame`, { id })
+            }
           }),
         click: (expression) =>
           within(handle, async () => {
