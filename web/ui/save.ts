@@ -9,7 +9,7 @@ export function download(name: string, content: string | Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** Copies a text to the clipboard, and says so. Safari lets a page write only in a click, also a text that comes later. */
+/** Copies a text to the clipboard, and says so. Safari wants the call in the click, before the text is there. */
 export async function copy(panel: Panel<'copied'>, text: string | Promise<string>): Promise<void> {
   await panel.run(async () => {
     if (typeof text === 'string') await navigator.clipboard.writeText(text)
