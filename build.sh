@@ -63,7 +63,7 @@ up)
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
 	case "$verb" in test) more=shell ;; soak) more='conformance docs' ;; esac
-	setup tools servers providers worker bundlers chromium firefox $more
+	setup tools servers providers worker bundlers chromium firefox webkit screen $more
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;
 wasm) package ;;

@@ -4,8 +4,8 @@ import { createServer, connect, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { panelPort, type Method, type Requests, type State } from '../../extension/messages.ts'
-import { launchFirefox, type Firefox, type FirefoxPage } from '../web/firefox.ts'
-import { root } from '../web/harness.ts'
+import { launchFirefox, type Firefox } from '../web/firefox.ts'
+import { root, type EnginePage } from '../web/harness.ts'
 import { TestBridge } from './bridge.ts'
 import { openPort, pairByHand } from './rig.ts'
 
@@ -16,7 +16,7 @@ const uuid = '5d2e9b7a-1c3f-4e0f-9a68-0c5d2e9b7a11'
 export class FirefoxRig {
   readonly bridge: TestBridge
   readonly firefox: Firefox
-  readonly panel: FirefoxPage
+  readonly panel: EnginePage
   private readonly context: string
   private readonly ends: (() => Promise<unknown>)[]
 

@@ -5,7 +5,7 @@ import { violations } from '../panel/axe.ts'
 import { cases, sandboxCases } from './appcases.ts'
 import { startApps, type AppServer } from './appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { launchFirefox } from './firefox.ts'
+import { engines } from './engines.ts'
 import { startChromium, listen, type Listening } from './harness.ts'
 
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
@@ -409,31 +409,33 @@ test('P52: it fits, light and dark, in Arabic too, and axe finds nothing', async
   await page.getByRole('button', { name: 'ملء الشاشة' }).waitFor()
 })
 
-test('P52: Firefox shows an app, and keeps it in its place', async (t) => {
-  const firefox = await launchFirefox()
-  t.after(() => firefox.close())
-  apps.reports.clear()
-  leaks.length = 0
-  const page = await firefox.open(address())
-  const ready =
-    `new Promise((r) => { const at = () => 'ready' in document.documentElement.dataset ? r() : requestAnimationFrame(at); at() })`
-  await page.evaluate(ready)
-  assert.deepEqual(await page.evaluate(`showApp('friendly')`), { state: 'ready' })
-  assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
-  for (
-    const name of [
-      'fetches',
-      'fetches_in_data_worker',
-      'fetches_in_blob_worker',
-      'reads_local_storage',
-      'reads_parent',
-      'evaluates',
-      'loads_image',
-      'goes_elsewhere',
-    ]
-  ) {
-    await page.evaluate(`showApp('${name}')`)
-    assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
-  }
-  assert.deepEqual(leaks, [])
-})
+for (const [engine, launch] of Object.entries(engines)) {
+  test(`P52: ${engine} shows an app, and keeps it in its place`, async (t) => {
+    const running = await launch()
+    t.after(() => running.close())
+    apps.reports.clear()
+    leaks.length = 0
+    const page = await running.open(address())
+    const ready =
+      `new Promise((r) => { const at = () => 'ready' in document.documentElement.dataset ? r() : requestAnimationFrame(at); at() })`
+    await page.evaluate(ready)
+    assert.deepEqual(await page.evaluate(`showApp('friendly')`), { state: 'ready' })
+    assert.equal(await apps.reported('friendly'), 'tool-input,tool-result')
+    for (
+      const name of [
+        'fetches',
+        'fetches_in_data_worker',
+        'fetches_in_blob_worker',
+        'reads_local_storage',
+        'reads_parent',
+        'evaluates',
+        'loads_image',
+        'goes_elsewhere',
+      ]
+    ) {
+      await page.evaluate(`showApp('${name}')`)
+      assert.deepEqual(await apps.reported(name), cases.find((c) => c.name === name)!.want, name)
+    }
+    assert.deepEqual(leaks, [])
+  })
+}

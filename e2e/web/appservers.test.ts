@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import type { AppState } from '../../web/apps/types.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { launchFirefox, type Firefox } from './firefox.ts'
+import { engines } from './engines.ts'
 import {
   answering,
   freePort,
@@ -14,6 +14,7 @@ import {
   launchChromium,
   root,
   startProxy,
+  type Engine,
   type Listening,
   type Running,
 } from './harness.ts'
@@ -22,7 +23,8 @@ import {
 
 const node = join(root, 'node_modules/.bin/node')
 const bin = (name: string) => join(root, 'e2e/servers/node_modules/.bin', name)
-let dir: string, browser: Browser, firefox: Firefox, sandbox: Listening, site: Listening
+const others: Record<string, Engine> = {}
+let dir: string, browser: Browser, sandbox: Listening, site: Listening
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let running: Running[] = []
 let servers: Record<string, object>
@@ -84,10 +86,11 @@ before(async () => {
       return [name, { url: urls[i]!, transport: 'streamable-http', proxy: true, ...headers }]
     }),
   )
-  ;[browser, firefox] = await Promise.all([launchChromium(), launchFirefox()])
+  browser = await launchChromium()
+  for (const [name, launch] of Object.entries(engines)) others[name] = await launch()
 })
 after(async () => {
-  await Promise.all([browser?.close(), firefox?.close()])
+  await Promise.all([browser?.close(), ...Object.values(others).map((engine) => engine.close())])
   await Promise.all([sandbox, site].map((s) => s?.close()))
   await Promise.all([...running, proxy].map((r) => r?.stop()))
   if (dir) await rm(dir, { recursive: true, force: true })
@@ -188,11 +191,13 @@ for (const row of rows) {
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/real-${server}.png` })
   })
 
-  test(`P52: the app of ${server} in Firefox: ${outcome}`, { timeout: 60_000 }, async () => {
-    const page = await firefox.open(address(row))
-    await page.evaluate(until(`'ready' in document.documentElement.dataset`))
-    assert.deepEqual(await page.evaluate(show(row)), state)
-    if (shows) await page.inside(until(shows))
-    else assert.ok(await page.evaluate(`app.shadowRoot.textContent.includes('Try again')`))
-  })
+  for (const name of Object.keys(engines)) {
+    test(`P52: the app of ${server} in ${name}: ${outcome}`, { timeout: 60_000 }, async () => {
+      const page = await others[name]!.open(address(row))
+      await page.evaluate(until(`'ready' in document.documentElement.dataset`))
+      assert.deepEqual(await page.evaluate(show(row)), state)
+      if (shows) await page.inside(until(shows))
+      else assert.ok(await page.evaluate(`app.shadowRoot.textContent.includes('Try again')`))
+    })
+  }
 }

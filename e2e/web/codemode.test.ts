@@ -11,7 +11,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { createRegistry } from '../../dist/npm/index.js'
 import { frameDigest, frameDocument } from '../../wasm/js/page/codeframe.ts'
 import type { DispatchOptions, Registry } from '../../wasm/js/shared/types.ts'
-import { launchFirefox } from './firefox.ts'
+import { engines } from './engines.ts'
 import { chromiumFlags } from './flags.ts'
 import { launchChromium, listen, openPage, root, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
@@ -926,38 +926,48 @@ test('P47: without a document, code mode is unsupported', async () => {
   await r.close()
 })
 
-test('P47: code runs in Firefox, reaches no network, and its errors have lines', { timeout: 60_000 }, async () => {
-  let requests = 0
-  const spy = await listen((_, res) => {
-    requests++
-    res.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' }).end('1')
-  })
-  const firefox = await launchFirefox()
-  try {
-    const tab = await firefox.open(site.url)
-    const cases: [code: string, text: string][] = [
-      ['return (await Promise.all([1, 2].map((a) => tools.demo.add({ a, b: a })))).join()', '2,4'],
-      ['\nawait tools.demo.fail({})', 'Error: this tool always fails\nline 2, column 18: await tools.demo.fail({})'],
-      ['const a = 1\nreturn a +* 2', 'SyntaxError: the code is no JavaScript.'],
-      ...Object.values(ways(Number(new URL(spy.url).port), 9)).filter((way) => !way.includes('WebTransport'))
-        .map((way): [string, string] => [`try { await ${way}; return 'open' } catch { return 'shut' }`, 'shut']),
-    ]
-    const texts = await tab.evaluate(`(async () => {
+/** Where a call failed, and what is said of code that is no JavaScript. */
+const places: Record<string, [column: number, text: string]> = {
+  Firefox: [18, 'SyntaxError: the code is no JavaScript.'],
+  WebKit: [22, "SyntaxError: Unexpected token '*'\nline 2: return a +* 2"],
+}
+for (const [engine, launch] of Object.entries(engines)) {
+  test(`P47: code runs in ${engine}, reaches no network, and its errors have lines`, { timeout: 60_000 }, async () => {
+    let requests = 0
+    const spy = await listen((_, res) => {
+      requests++
+      res.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' }).end('1')
+    })
+    const running = await launch()
+    try {
+      const tab = await running.open(site.url)
+      const cases: [code: string, text: string][] = [
+        ['return (await Promise.all([1, 2].map((a) => tools.demo.add({ a, b: a })))).join()', '2,4'],
+        [
+          '\nawait tools.demo.fail({})',
+          'Error: this tool always fails\nline 2, column ' + places[engine]![0] + ': await tools.demo.fail({})',
+        ],
+        ['const a = 1\nreturn a +* 2', places[engine]![1]],
+        ...Object.values(ways(Number(new URL(spy.url).port), 9)).filter((way) => !way.includes('WebTransport'))
+          .map((way): [string, string] => [`try { await ${way}; return 'open' } catch { return 'shut' }`, 'shut']),
+      ]
+      const texts = await tab.evaluate(`(async () => {
       const { createRegistry } = await import('/index.js')
       const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
       await r.discover()
       r.getTools({ codeMode: true })
       const texts = []
       for (const code of ${
-      JSON.stringify(cases.map(([code]) => code))
-    }) texts.push(await r.dispatch('portolan_run_code', { code }))
+        JSON.stringify(cases.map(([code]) => code))
+      }) texts.push(await r.dispatch('portolan_run_code', { code }))
       await r.close()
       return [...texts, document.querySelectorAll('iframe').length]
     })()`)
-    assert.deepEqual(texts, [...cases.map(([, text]) => text), 0])
-    assert.equal(requests, 0)
-  } finally {
-    await firefox.close()
-    await spy.close()
-  }
-})
+      assert.deepEqual(texts, [...cases.map(([, text]) => text), 0])
+      assert.equal(requests, 0)
+    } finally {
+      await running.close()
+      await spy.close()
+    }
+  })
+}

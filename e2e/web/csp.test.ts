@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchFirefox, type Firefox } from './firefox.ts'
-import { launchChromium, listen, root, type Listening } from './harness.ts'
+import { engines } from './engines.ts'
+import { launchChromium, listen, root, type Engine, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 import { soak } from './soak.ts'
 import { blocksOf, digestOf, textOf } from './snippets.ts'
 
-// The headers of docs/csp.md, as they stand there, in Chromium and Firefox; and what happens without a part of them,
-// in Firefox only in the soak.
+// The headers of docs/csp.md, as they stand there, in each browser; and what happens without a part of them,
+// beside Chromium only in the soak.
 
 const page = 'docs/csp.md'
 const headers = blocksOf(page).filter((b) => b.lang === 'http')
 const [least, , shut, , elsewhere] = headers.map((b) => b.text.trim())
 
 let browser: Browser
-let firefox: Firefox
+const others: Record<string, Engine> = {}
 let server: Awaited<ReturnType<typeof sdkServer>>
 let site: Listening, cdn: Listening
 /** The site's policy, and where its page has the package from. */
@@ -85,16 +85,22 @@ const packaged = (policed: boolean) =>
   })
 
 before(async () => {
-  ;[browser, firefox, server, site, cdn] = await Promise.all([
+  ;[browser, server, site, cdn] = await Promise.all([
     launchChromium(),
-    launchFirefox(),
     sdkServer(),
     packaged(true),
     packaged(false),
   ])
+  for (const [name, launch] of Object.entries(engines)) others[name] = await launch()
 })
 after(async () => {
-  await Promise.all([browser.close(), firefox.close(), server.close(), site.close(), cdn.close()])
+  await Promise.all([
+    browser.close(),
+    ...Object.values(others).map((engine) => engine.close()),
+    server.close(),
+    site.close(),
+    cdn.close(),
+  ])
 })
 
 async function chromiumSees(url: string, visit: string): Promise<Seen> {
@@ -106,29 +112,28 @@ async function chromiumSees(url: string, visit: string): Promise<Seen> {
   return seen
 }
 
-/** What is seen under a header, in Chromium, and in Firefox unless it is left to the soak. */
+/** What is seen under a header, in Chromium, and in the other browsers unless they are left to the soak. */
 async function under(
   header: string,
-  { mode = 'auto', inFirefox = soak } = {},
-): Promise<{ chromium: Seen; firefox?: Seen }> {
+  { mode = 'auto', inAll = soak } = {},
+): Promise<Record<string, Seen>> {
   policy = header.replace(/^Content-Security-Policy: /, '').replaceAll(
     'https://mcp.example.com',
     new URL(server.url).origin,
   ).replaceAll('https://cdn.example', cdn.url)
   from = header.includes('https://cdn.example') ? cdn.url : '.'
   const visit = `visit('${server.url}', '${mode}')`
-  const [chromium, other] = await Promise.all([
-    chromiumSees(site.url, visit),
-    inFirefox ? firefox.open(site.url).then((tab) => tab.evaluate<Seen>(visit)) : undefined,
-  ])
-  return { chromium, ...other && { firefox: other } }
+  const seen: Record<string, Seen> = { Chromium: await chromiumSees(site.url, visit) }
+  if (!inAll) return seen
+  for (const [name, engine] of Object.entries(others)) seen[name] = await (await engine.open(site.url)).evaluate(visit)
+  return seen
 }
 
 const whole = { demo: '42', other: 'connected', panel: 'grid', dialog: true }
 
 for (const { at, words: [mode], text } of headers) {
   test(`${at}: ${mode}`, async () => {
-    for (const [name, { violations, ...seen }] of Object.entries(await under(text.trim(), { inFirefox: true }))) {
+    for (const [name, { violations, ...seen }] of Object.entries(await under(text.trim(), { inAll: true }))) {
       assert.deepEqual(seen, { mode, ...whole }, name)
       // The plain attempt, of which the page tells.
       assert.deepEqual(violations, text.includes('require-trusted-types') ? ['require-trusted-types-for'] : [], name)
@@ -200,7 +205,8 @@ test('a worker obeys the policy that it was sent with', async () => {
     from = '.'
     const visit = `visit('${server.url}', 'auto')`
     assert.equal((await chromiumSees(bare.url, visit)).other, 'connected')
-    assert.equal((await (await firefox.open(bare.url)).evaluate<Seen>(visit)).other, 'connected')
+    for (const [name, engine] of Object.entries(others))
+      assert.equal((await (await engine.open(bare.url)).evaluate<Seen>(visit)).other, 'connected', name)
   } finally {
     await bare.close()
   }

@@ -1,23 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { start } from './harness.ts'
+import { start, type Engine, type EnginePage } from './harness.ts'
 
-/** A page of Debian's Firefox ESR, driven over WebDriver BiDi. */
-export interface FirefoxPage {
-  /** Evaluates an expression, awaits it, and returns its value by JSON. */
-  evaluate<T>(expression: string): Promise<T>
-  /** Evaluates an expression in the innermost frame of the page, as `evaluate` does. */
-  inside<T>(expression: string): Promise<T>
-}
-
-export interface Firefox {
-  open(url: string): Promise<FirefoxPage>
+/** Debian's Firefox ESR, driven over WebDriver BiDi. */
+export interface Firefox extends Engine {
   /** Returns the page of a browsing context. */
-  page(context: string): FirefoxPage
+  page(context: string): EnginePage
   /** Sends a command of WebDriver BiDi. */
   send<T>(method: string, params: unknown): Promise<T>
-  close(): Promise<void>
 }
 
 interface Frame {
@@ -84,7 +75,7 @@ export async function launchFirefox(
     if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
     return JSON.parse(outcome.result.value) as T
   }
-  const page = (context: string): FirefoxPage => ({
+  const page = (context: string): EnginePage => ({
     evaluate: (expression) => evaluate(context, expression),
     async inside(expression) {
       let { contexts: [frame] } = await send<{ contexts: Frame[] }>('browsingContext.getTree', { root: context })

@@ -12,6 +12,19 @@ import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
+/** A page of any browser. Each driver has more for its own. */
+export interface EnginePage {
+  /** Evaluates an expression, awaits it, and returns its value by JSON. */
+  evaluate<T>(expression: string): Promise<T>
+  /** Evaluates an expression in the innermost frame of the page, as `evaluate` does. */
+  inside<T>(expression: string): Promise<T>
+}
+
+export interface Engine {
+  open(url: string): Promise<EnginePage>
+  close(): Promise<void>
+}
+
 /** Starts a Chromium of the file's own, with flags beside the usual ones. */
 export function startChromium(extra: string[] = []): Promise<Browser> {
   return chromium.launch({

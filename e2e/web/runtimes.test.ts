@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { bareServer } from './bareserver.ts'
-import { launchFirefox, type Firefox, type FirefoxPage } from './firefox.ts'
-import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
+import { engines } from './engines.ts'
+import { launchChromium, openPage, root, serveFolder, type Engine, type EnginePage, type Listening } from './harness.ts'
 import { pacedServer, transports } from './pacedserver.ts'
 import { peak, runtimes, type Runtime } from './runtimes.ts'
 import { soak } from './soak.ts'
@@ -17,14 +17,14 @@ let site: Listening
 let paced: Awaited<ReturnType<typeof pacedServer>>
 let bare: Awaited<ReturnType<typeof bareServer>>
 const closers: (() => Promise<void>)[] = []
-const pages: Record<string, FirefoxPage> = {}
+const pages: Record<string, EnginePage> = {}
 const running: Record<string, Runtime> = {}
 let last = 0
 
 /** Without the soak only those that start fast. */
-const wanted = (name: string) => soak || !['wrangler dev', 'Firefox'].includes(name)
+const wanted = (name: string) => soak || name !== 'wrangler dev' && !(name in engines)
 
-const browsers: Record<string, () => Promise<Pick<Firefox, 'open' | 'close'>>> = {
+const browsers: Record<string, () => Promise<Engine>> = {
   Chromium: async () => {
     const browser = await launchChromium()
     return {
@@ -35,7 +35,7 @@ const browsers: Record<string, () => Promise<Pick<Firefox, 'open' | 'close'>>> =
       },
     }
   },
-  Firefox: () => launchFirefox(),
+  ...engines,
 }
 
 before(async () => {
@@ -62,7 +62,7 @@ const json = JSON.stringify
 const through = (proxy: Runtime, url: string) => `${proxy.url}?url=${encodeURIComponent(url)}`
 
 /** Talks MCP with each transport of a server. */
-async function sessions(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
+async function sessions(page: EnginePage, proxy: Runtime, say: (text: string) => void): Promise<void> {
   paced.late.length = 0
   paced.ended.length = 0
   const seen = await page.evaluate<Record<string, { transport: string; text: string; progress: number[] }>>(
@@ -102,7 +102,7 @@ async function sessions(page: FirefoxPage, proxy: Runtime, say: (text: string) =
 }
 
 /** Opens an event stream on which nothing comes. */
-async function idle(page: FirefoxPage, proxy: Runtime): Promise<void> {
+async function idle(page: EnginePage, proxy: Runtime): Promise<void> {
   const status = await page.evaluate<number | string>(`(async () => {
     const gone = new AbortController()
     const late = new Promise((resolve) => setTimeout(resolve, 5000, 'nothing'))
@@ -121,7 +121,7 @@ async function idle(page: FirefoxPage, proxy: Runtime): Promise<void> {
  * Has more servers with an idle stream behind one proxy than a browser has
  * connections to it: the registry opens two, and each server still answers.
  */
-async function manyServers(page: FirefoxPage, proxy: Runtime): Promise<void> {
+async function manyServers(page: EnginePage, proxy: Runtime): Promise<void> {
   const names = Array.from({ length: 8 }, (_, i) => `s${i}`)
   paced.watched.length = 0
   await page.evaluate(`(async () => {
@@ -145,7 +145,7 @@ const message =
   `method: 'POST', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }`
 
 /** Sends much both ways. A page knows the length of what it sends. */
-async function manyBytes(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
+async function manyBytes(page: EnginePage, proxy: Runtime, say: (text: string) => void): Promise<void> {
   const exchange = (path: string, body: string) =>
     page.evaluate<number>(`fetch(${json(through(proxy, bare.url + path))}, { ${message}, body: ${body} })
     .then(async (r) => { let n = 0; for (const reader = r.body.getReader(); ;) { const { done, value } = await reader.read(); if (done) return ${
@@ -166,7 +166,7 @@ async function manyBytes(page: FirefoxPage, proxy: Runtime, say: (text: string) 
 }
 
 /** Leaves before the answer, and in the middle of one. */
-async function abort(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
+async function abort(page: EnginePage, proxy: Runtime, say: (text: string) => void): Promise<void> {
   for (
     const [stage, path, init] of [
       ['before the answer', '/silent', `${message}, body: '{}'`],

@@ -28,6 +28,8 @@ const browsers = {
   chromium: ['CHROMIUM', ['chromium', 'chromium-browser'], 'chromium'],
   shell: ['CHROMIUM_SHELL', ['chromium-headless-shell'], 'chromium-headless-shell'],
   firefox: ['FIREFOX', ['firefox-esr', 'firefox'], 'firefox-esr'],
+  webkit: ['WEBKIT', ['WebKitWebDriver'], 'webkit2gtk-driver'],
+  screen: ['XVFB', ['Xvfb'], 'xvfb'],
 }
 
 function fail(message) {

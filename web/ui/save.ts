@@ -9,10 +9,11 @@ export function download(name: string, content: string | Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** Copies a text to the clipboard, and says so. */
-export async function copy(panel: Panel<'copied'>, text: string): Promise<void> {
+/** Copies a text to the clipboard, and says so. Safari wants the call in the click, before the text is there. */
+export async function copy(panel: Panel<'copied'>, text: string | Promise<string>): Promise<void> {
   await panel.run(async () => {
-    await navigator.clipboard.writeText(text)
+    if (typeof text === 'string') await navigator.clipboard.writeText(text)
+    else await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text })])
     panel.tell(panel.words('copied'))
   })
 }

@@ -252,7 +252,7 @@ class Run {
     const isBehind = line === undefined && places.some(([line]) => line > before)
     const at = isBehind ? lines.length : line && line - before
     const where = at
-      ? `\nline ${at}${isBehind ? '' : `, column ${column}`}: ${lines[at - 1]!.trim().slice(0, 160)}`
+      ? `\nline ${at}${isBehind || !column ? '' : `, column ${column}`}: ${lines[at - 1]!.trim().slice(0, 160)}`
       : ''
     this.#finish(message + where, true)
   }

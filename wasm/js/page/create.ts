@@ -310,8 +310,12 @@ class PageOwner implements Owner {
   }
 
   signInWindow(): Promise<SignInWindow> {
-    return this.#signInWindow ??= part('signin', this.host).then(({ SignInWindow }) =>
-      new SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options))
+    return this.#signInWindow ??= part('signin', this.host).then(
+      ({ SignInWindow }) => new SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options)),
+      (e) => {
+        this.#signInWindow = undefined // the next sign-in tries again
+        throw e
+      },
     )
   }
 

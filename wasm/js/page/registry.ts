@@ -728,6 +728,8 @@ export class RegistryImage implements types.Registry, HostListener {
         for (const [name, s] of Object.entries(m.servers)) {
           if (s) servers[name] = this.project && this.#owner.scopeOf ? { ...s, scope: this.#owner.scopeOf(name) } : s
           else delete servers[name]
+          // Safari blocks a window that opens after code was loaded in the click.
+          if (s?.signIn === 'needed') this.#owner.signInWindow?.().catch(ignore)
         }
         const before = this.#servers
         this.#activities?.then((a) => a.states(before, servers)).catch(ignore)

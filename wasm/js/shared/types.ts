@@ -362,8 +362,8 @@ export interface Registry extends AsyncDisposable {
   retry(name: string): Promise<void>
   /**
    * Signs the user in to a server whose health says `signIn: 'needed'`, then connects. Call it from a click, because
-   * it opens a window. If popups are blocked, the page itself goes to the authorization server, and the next
-   * `createRegistry` completes the sign-in.
+   * it opens a window; in Safari, before the click awaits anything else. If popups are blocked, the page itself goes
+   * to the authorization server, and the next `createRegistry` completes the sign-in.
    */
   signIn(name: string, options?: { signal?: AbortSignal }): Promise<void>
   /** Deletes the server's tokens, and revokes them if the authorization server supports it. */

@@ -180,9 +180,7 @@ class Card extends PanelPart {
       {
         label: this.t('copy_config'),
         act: () =>
-          panel.run(async () =>
-            copy(panel, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))
-          ),
+          copy(panel, import('../parts.ts').then((p) => p.writeConfig({ [name]: server.config }, 'mcpServers'))),
       },
       remove,
     ]
