@@ -121,7 +121,7 @@ async function load(
   if (mode === 'worker') {
     throw new RegistryError(
       'worker_failed',
-      `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`,
+      `no worker started${why instanceof Error ? `: ${why.message}` : ''}`,
       {
         hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.",
         cause: why,
@@ -187,7 +187,7 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
     let timer: ReturnType<typeof setTimeout> | undefined
     worker.onerror = (e) => {
       e.preventDefault()
-      broken(e.message || 'the worker script did not load')
+      broken(e.message || 'worker.js did not load')
     }
     worker.onmessageerror = silent
     worker.onmessage = ({ data }: MessageEvent<Ran | Rehearsed | Launched>) => {

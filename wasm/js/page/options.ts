@@ -27,7 +27,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   servers: [isObject, 'an object of configurations by name'],
   proxy: [
     (v) => typeof v === 'string' && /^https?:.*{href}/is.test(v) && URL.canParse(v.replace('{href}', 'x')),
-    'an http(s) URL such as https://proxy.example/?url={href}',
+    'a URL such as https://proxy.example/?url={href}',
   ],
   storage: [
     (v) =>
