@@ -22,7 +22,7 @@ var Limits = [...]Limit{
 	{"toolsPerServer", 1000},
 	{"tools", 5000},
 	{"listBytes", 16 << 20},
-	{"resultBytes", 1 << 20},
+	{"resultBytes", ResultBytes},
 	{"resultValues", 600_000},
 	{"eventsPerSecond", 200},
 	{"pingsPerSecond", 10},
@@ -42,3 +42,6 @@ const (
 	CallTimeoutMs    = 120_000
 	IdleTimeoutMs    = 30_000
 )
+
+// ResultBytes is the default of limits.resultBytes, which pages need before a module runs.
+const ResultBytes = 1 << 20

@@ -45,6 +45,7 @@ func typescript() []byte {
 	}
 	declare(&b, "nationTags", "Tags behind a black flag that make the flags of England, Scotland and Wales.", list(wire.Nations))
 	declare(&b, "limitDefaults", "Defaults of the options limits.", limits())
+	declare(&b, "resultBytes", "The default of limits.resultBytes.", strconv.Itoa(wire.ResultBytes))
 	declare(&b, "callTimeoutMs", "The default of the option callTimeoutMs.", strconv.Itoa(wire.CallTimeoutMs))
 	declare(&b, "configFields", "The fields of a ServerConfig; url is the first.", list(wire.ConfigFields[:]))
 	declare(&b, "heeded", "The notifications that a platform passes on as Message events.", list(wire.Heeded))

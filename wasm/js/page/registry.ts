@@ -32,7 +32,7 @@ import type { ToolLists, Trust } from './trust.ts'
 import type { SignInWindow } from './signin.ts'
 import type { SearchIndex } from '../shared/search.ts'
 import type * as types from '../shared/types.ts'
-import { callTimeoutMs } from '../shared/wire.gen.ts'
+import { callTimeoutMs, resultBytes } from '../shared/wire.gen.ts'
 import type { checkArguments } from './validate.ts'
 
 /** Callbacks of the code that created the registry. */
@@ -107,7 +107,7 @@ export class RegistryImage implements types.Registry, HostListener {
   /** Deletes the list that is stored for the next visit. */
   forget?: (server: string) => Promise<unknown>
   /** The limit of that name: at first its default. A host says its own. */
-  resultBytes = 1 << 20
+  resultBytes: number = resultBytes
   readonly #owner: Owner
   #results: Promise<Results> | undefined
   /** Settles when the held tools have their approved definitions. */

@@ -48,6 +48,9 @@ export const limitDefaults = {
   memoryBytes: 268435456,
 }
 
+/** The default of limits.resultBytes. */
+export const resultBytes = 1048576
+
 /** The default of the option callTimeoutMs. */
 export const callTimeoutMs = 120000
 
