@@ -85,7 +85,7 @@ bench)
 	*) exec $run bench/run.ts "$@" ;;
 	esac ;;
 farm) exec "$0" bench farm "$@" ;;
-bundlers) setup bundlers chromium firefox; package; exec node e2e/bundlers/run.ts "$@" ;;
+bundlers) setup bundlers chromium firefox webkit screen; package; exec node e2e/bundlers/run.ts "$@" ;;
 conformance) setup conformance chromium; package; programs; exec sh e2e/conformance/run.sh "$@" ;;
 size) package; worker; extension; exec node $build/sizes.mjs ;;
 check) setup tools providers; exec node $build/check.mjs ;;

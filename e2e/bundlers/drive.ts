@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import type { Firefox } from '../web/firefox.ts'
+import type { Engine } from '../web/harness.ts'
 
 /** What a browser made of an app. */
 export interface Seen {
@@ -90,11 +90,11 @@ async function useSignIn(page: Page): Promise<void> {
   await card.getByText('Connected').waitFor(within)
 }
 
-export async function inFirefox(firefox: Firefox, app: string, server: string): Promise<Seen> {
+export async function inEngine(engine: Engine, app: string, server: string): Promise<Seen> {
   const url = `${app}/?server=${encodeURIComponent(server)}`
   const faults: string[] = []
   const open = async (to: string) => {
-    const page = await firefox.open(to)
+    const page = await engine.open(to)
     let last: Said = { card: '' }
     for (const until = Date.now() + 20_000; Date.now() < until && !(answered(last) && shows(last));) {
       last = await page.evaluate<Said>(said)

@@ -1,3 +1,5 @@
+import { engines } from '../web/engines.ts'
+
 /** A way to get the app into a page. */
 export interface Row {
   name: string
@@ -12,7 +14,8 @@ export interface Row {
   /** Serves the app at `PORT`; default: the files of `site`. */
   serve?: string
   site?: string
-  firefox?: boolean
+  /** The browser beside Chromium that shows the app, a name of `engines`. */
+  engine?: string
 }
 
 const production = 'webpack --mode production'
@@ -34,5 +37,5 @@ export const rows: Row[] = [
     serve: 'exec next start --hostname 127.0.0.1 --port',
   },
   { name: 'import map, Chromium', folder: 'import-map' },
-  { name: 'import map, Firefox', folder: 'import-map', firefox: true },
+  ...Object.keys(engines).map((engine) => ({ name: `import map, ${engine}`, folder: 'import-map', engine })),
 ]

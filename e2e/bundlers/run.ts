@@ -1,9 +1,17 @@
-import { launchFirefox, type Firefox } from '../web/firefox.ts'
-import { answering, freePort, launch, launchChromium, serveFolder, type Listening } from '../web/harness.ts'
+import { engines } from '../web/engines.ts'
+import {
+  answering,
+  freePort,
+  launch,
+  launchChromium,
+  serveFolder,
+  type Engine,
+  type Listening,
+} from '../web/harness.ts'
 import { oauthServer } from '../web/oauthserver.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { bytesIn, environment, makeApp, runIn, versionOf } from './apps.ts'
-import { inChromium, inFirefox, type Seen } from './drive.ts'
+import { inChromium, inEngine, type Seen } from './drive.ts'
 import { rows, type Row } from './rows.ts'
 
 interface Tried extends Partial<Seen> {
@@ -31,7 +39,7 @@ const warnings = (output: string) =>
 const browser = await launchChromium()
 const server = await sdkServer()
 const guarded = await oauthServer()
-let firefox: Firefox | undefined
+const running: Record<string, Engine> = {}
 
 /** Builds, serves and drives one row; what does not work is in its faults. */
 async function attempt(row: Row): Promise<Tried> {
@@ -52,15 +60,15 @@ async function attempt(row: Row): Promise<Tried> {
     if (row.build) tried.warnings = warnings(await runIn(dir, row.build))
     if (row.output) tried.bytes = await bytesIn(`${dir}/${row.output}`)
     site = await serve(row, dir)
-    if (row.firefox) firefox ??= await launchFirefox()
+    if (row.engine) running[row.engine] ??= await engines[row.engine]!()
     Object.assign(
       tried,
-      row.firefox
-        ? await inFirefox(firefox!, site.url, server.url)
+      row.engine
+        ? await inEngine(running[row.engine]!, site.url, server.url)
         : await inChromium(browser, site.url, server.url, guarded.url),
     )
     const { mode, shared, wasm, panel, signIn, faults } = tried
-    tried.ok = mode === 'worker' && shared === 'shared' && !!wasm && !!panel && (!!row.firefox || !!signIn) &&
+    tried.ok = mode === 'worker' && shared === 'shared' && !!wasm && !!panel && (!!row.engine || !!signIn) &&
       !faults!.length && !tried.warnings
   } catch (e) {
     tried.faults = [(e as Error).message]
@@ -81,7 +89,12 @@ try {
     for (const fault of tried.faults ?? []) console.error(`${row.name}: ${fault}`)
   }
 } finally {
-  await Promise.all([browser.close(), server.close(), guarded.close(), firefox?.close()])
+  await Promise.all([
+    browser.close(),
+    server.close(),
+    guarded.close(),
+    ...Object.values(running).map((engine) => engine.close()),
+  ])
 }
 
 const yes = (b?: boolean) => b === undefined ? '' : b ? 'yes' : 'no'

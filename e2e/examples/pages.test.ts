@@ -3,7 +3,7 @@ import { appendFile, copyFile, readFile, rename } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { environment, makeApp, runIn } from '../bundlers/apps.ts'
-import { launchFirefox } from '../web/firefox.ts'
+import { engines } from '../web/engines.ts'
 import { answering, freePort, launch, launchChromium, openPage, root, serveFolder } from '../web/harness.ts'
 
 let browser: Browser
@@ -43,13 +43,15 @@ test('an import map and ten lines', async (t) => {
   const site = await serveFolder(dir)
   t.after(() => site.close())
   assert.equal(await printed(`${site.url}/`), '7 42')
-  const firefox = await launchFirefox()
-  t.after(() => firefox.close())
-  const page = await firefox.open(`${site.url}/`)
   const card = `document.querySelector('portolan-panel')?.shadowRoot.querySelector('article')?.innerText ?? ''`
-  for (const until = Date.now() + 20_000; !/Connected/.test(await page.evaluate<string>(card)) && Date.now() < until;)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  assert.match(await page.evaluate<string>(card), /demo[^]*Connected/)
+  for (const [name, launch] of Object.entries(engines)) {
+    const engine = await launch()
+    t.after(() => engine.close())
+    const page = await engine.open(`${site.url}/`)
+    for (const until = Date.now() + 20_000; !/Connected/.test(await page.evaluate<string>(card)) && Date.now() < until;)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.match(await page.evaluate<string>(card), /demo[^]*Connected/, name)
+  }
 })
 
 test('the same ten lines at the end of a fresh Vite app', async (t) => {
