@@ -50,7 +50,8 @@ export class RegistryTools extends ModelTools implements Parent {
     return this.#source.call(...call)
   }
 
-  find(...search: Parameters<ModelTools['find']>): Promise<types.SearchHit[]> {
+  async find(...search: Parameters<ModelTools['find']>): Promise<types.SearchHit[]> {
+    if (this.ended.aborted) throw closedError()
     return this.#finder.search(...search)
   }
 
