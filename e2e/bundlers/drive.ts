@@ -101,8 +101,9 @@ export async function inEngine(engine: Engine, app: string, server: string): Pro
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     if (!answered(last)) faults.push(`the page says ${last.answer}`)
+    // WebKit does not say the status.
     const wasm = await page.evaluate<number>(
-      `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.wasm') && e.responseStatus === 200).length`,
+      `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.wasm') && (e.responseStatus ?? 200) === 200).length`,
     )
     return { mode: last.mode ?? 'none', wasm: wasm === 1, panel: shows(last) }
   }
