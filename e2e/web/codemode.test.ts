@@ -97,14 +97,18 @@ async function furnish<P extends Page>(page: P, options: string): Promise<P> {
 const run = (page: Page, code: string): Promise<Ran> => page.evaluate((code) => window.run(code), code)
 const ok = (text: string) => ({ isError: false, text, frames: 0 })
 
-/** Waits until the page has no worker but its host's. */
-async function noCodeLeft(page: Page): Promise<void> {
-  const others = () => page.workers().filter((w) => w.url().startsWith('blob:null'))
-  for (let i = 0; others().length; i++) {
-    assert.ok(i < 100, 'a worker of code is left')
+const codeWorkers = (page: Page) => page.workers().filter((w) => w.url().startsWith('blob:null')).length
+
+/** Waits until something is so, for at most 20 s. */
+async function until(what: string, isSo: () => unknown): Promise<void> {
+  for (let i = 0; !isSo(); i++) {
+    assert.ok(i < 400, what)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
+
+/** Waits until the page has no worker but its host's. */
+const noCodeLeft = (page: Page) => until('a worker of code is left', () => !codeWorkers(page))
 
 const own = ['portolan_search_api', 'portolan_run_code']
 
@@ -452,26 +456,21 @@ test('P47: a run ends with its signal, and so do its worker and its calls', asyn
   const page = await open()
   const { length } = ship.calls
   for (const code of ['await tools.ship.wait()', 'for (;;);', 'await new Promise(() => {})']) {
-    const ended = await page.evaluate(async (code) => {
+    await page.evaluate((code) => {
       const ends = new AbortController()
-      const running = window.run(code, { signal: ends.signal })
-      const frames = await new Promise((resolve) => {
-        const watch = () => document.querySelector('iframe') ? resolve(1) : requestAnimationFrame(watch)
-        watch()
-      })
-      // The page is not blocked: it goes on while the code runs.
-      for (let i = 0; i < 10; i++) await new Promise((resolve) => setTimeout(resolve, 10))
-      ends.abort()
-      return [frames, await running]
+      window.seen = [window.run(code, { signal: ends.signal }), () => ends.abort()]
     }, code)
-    const { message: _, ...ran } = ended.pop() as Ran
-    assert.deepEqual([ended, ran], [[1], { code: 'aborted', hint: undefined, frames: 0 }], code)
+    await until('no worker came', () => codeWorkers(page))
+    await until('no call came', () => ship.calls.slice(length).includes('wait'))
+    // The page is not blocked while the code runs.
+    const { message: _, ...ran } = await page.evaluate(() => {
+      ;(window.seen[1] as () => void)()
+      return window.seen[0] as Promise<Ran>
+    })
+    assert.deepEqual(ran, { code: 'aborted', hint: undefined, frames: 0 }, code)
     await noCodeLeft(page)
   }
-  for (let i = 0; ship.calls.slice(length).join() !== 'wait,cancelled'; i++) {
-    assert.ok(i < 100, ship.calls.slice(length).join())
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until('the call goes on', () => ship.calls.slice(length).join() === 'wait,cancelled')
   const early = await page.evaluate(() => window.run('return 1', { signal: AbortSignal.abort() }))
   assert.equal(early.code, 'aborted')
   await page.close()
@@ -484,10 +483,7 @@ test('P47: calls that still run when the code has returned are ended', async () 
     await tools.ship["say-hello"]()
     return 1`
   assert.deepEqual(await run(page, code), ok('1'))
-  for (let i = 0; !ship.calls.slice(length).includes('cancelled'); i++) {
-    assert.ok(i < 100, ship.calls.slice(length).join())
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until('the call goes on', () => ship.calls.slice(length).includes('cancelled'))
   await page.close()
 })
 
@@ -521,10 +517,7 @@ test('P47: an endless loop is ended after 30 seconds, and the page goes on meanw
     window.seen = [window.run('console.log("begins")\nfor (;;);')]
   })
   await page.waitForFunction(() => document.querySelector('iframe'))
-  for (let i = 0; !page.workers().some((w) => w.url().startsWith('blob:null')); i++) {
-    assert.ok(i < 100, 'no worker came')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until('no worker came', () => codeWorkers(page))
   // The own time begins with the worker's first message, which this message follows.
   const ended = page.evaluate(() => window.seen[0] as Promise<Ran>)
   let isEnded = false
@@ -545,16 +538,18 @@ test('P47: the own time rests while a person is asked, and the whole time is bou
   const page = await withClock()
   await page.evaluate(async (url) => {
     const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')
-    let allow = () => {}
     window.r = await createRegistry({
       storage: 'memory',
       servers: { ship: { url } },
-      onApprove: () => new Promise((resolve) => (allow = () => resolve('once'))),
+      onApprove: () => {
+        window.seen.push('asked')
+        return new Promise(() => {})
+      },
     })
     await window.r.discover()
-    window.seen = [window.run('return tools.ship["say-hello"]()', {}, window.r), () => allow()]
+    window.seen = [window.run('return tools.ship["say-hello"]()', {}, window.r)]
   }, ship.url)
-  await page.waitForFunction(() => String(window.seen[1]) && document.querySelector('iframe'))
+  await page.waitForFunction(() => window.seen[1])
   const asked = () => page.evaluate(() => window.r.getSnapshot() && document.querySelectorAll('iframe').length)
   for (let i = 0; i < 30; i++) await page.clock.runFor(1000)
   for (let i = 0; i < 60; i++) await page.clock.runFor(1000)

@@ -11,8 +11,6 @@ export interface WebKitPage extends EnginePage {
 
 export interface WebKit extends Engine {
   open(url: string): Promise<WebKitPage>
-  /** Returns how many windows are open. */
-  windows(): Promise<number>
 }
 
 /** Finds the first frame of a document, also in shadow trees. */
@@ -20,26 +18,45 @@ const firstFrame = `const within = (root) => root.querySelector('iframe') ??
   [...root.querySelectorAll('*')].reduce((frame, e) => frame ?? (e.shadowRoot && within(e.shadowRoot)), null)
 return within(document)`
 
-/** Starts WebKitGTK's own small browser on a screen that nobody sees. Safari has the same engine. */
-export async function launchWebKit(): Promise<WebKit> {
+type Command = <T>(method: string, path: string, body?: unknown) => Promise<T>
+
+/** Starts a screen that nobody sees, the driver and its browser. `ends` gets what stops them, the last first. */
+async function startSession(ends: (() => Promise<unknown>)[]): Promise<{ command: Command; session: string }> {
   const home = await mkdtemp(join(tmpdir(), 'portolan-webkit-'))
+  ends.unshift(() => rm(home, { recursive: true, force: true, maxRetries: 5 }))
   const screen = await start(process.env.XVFB ?? 'Xvfb', ['-displayfd', '1', '-nolisten', 'tcp'], /^(\d+)$/m)
+  ends.unshift(() => screen.stop())
   const port = await freePort()
   const driver = launch(process.env.WEBKIT ?? 'WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
     DISPLAY: `:${screen.ready[1]}`,
     HOME: home,
   })
-  const command = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+  ends.unshift(() => driver.stop())
+  await answering(`http://127.0.0.1:${port}/status`, driver)
+  const command: Command = async <T>(method: string, path: string, body?: unknown) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: JSON.stringify(body) })
     const { value } = await response.json() as { value: T & { error?: string; message?: string } }
     if (value?.error) throw new Error(`${path}: ${value.error}: ${value.message}`)
     return value
   }
-  await answering(`http://127.0.0.1:${port}/status`, driver)
   const { sessionId } = await command<{ sessionId: string }>('POST', '/session', {
     capabilities: { alwaysMatch: { acceptInsecureCerts: true, timeouts: { script: 60_000 } } },
   })
   const session = `/session/${sessionId}`
+  ends.unshift(() => command('DELETE', session).catch(() => {})) // its browser has ended already
+  return { command, session }
+}
+
+/** Starts WebKitGTK's own small browser. Safari has the same engine. */
+export async function launchWebKit(): Promise<WebKit> {
+  const ends: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const end of ends.splice(0)) await end()
+  }
+  const { command, session } = await startSession(ends).catch(async (e: unknown) => {
+    await close()
+    throw e
+  })
   let last: Promise<unknown> = Promise.resolve()
   /** Runs commands in a window once those before have ended. */
   const within = <T>(handle: string, work: () => Promise<T>): Promise<T> => {
@@ -61,7 +78,6 @@ export async function launchWebKit(): Promise<WebKit> {
     return value
   }
   return {
-    windows: () => command<string[]>('GET', `${session}/window/handles`).then((handles) => handles.length),
     async open(url) {
       const { handle } = await command<{ handle: string }>('POST', `${session}/window/new`, { type: 'window' })
       await within(handle, () => command('POST', `${session}/url`, { url }))
@@ -95,11 +111,6 @@ export async function launchWebKit(): Promise<WebKit> {
           }),
       }
     },
-    async close() {
-      await command('DELETE', session).catch(() => {}) // its browser has ended already
-      await driver.stop()
-      await screen.stop()
-      await rm(home, { recursive: true, force: true, maxRetries: 5 })
-    },
+    close,
   }
 }

@@ -31,8 +31,8 @@ const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 /** The shortest time between two replacements of a module for its size, in ms. */
 const RENEW_MS = 60_000
 
-/** The longest time until the storage lacks a removed server, in ms. */
-const FORGET_MS = 5000
+/** The longest time until the storage lacks a removed server, in ms, and the most removed servers that are kept. */
+const FORGET_MS = 5000, MOST_REMOVED = 1000
 
 /**
  * The id of a request in the module is that of its page, plus this times the number of the page's client. No table is
@@ -166,6 +166,13 @@ export class Host {
           of.elicited(ask, event === 'elicit' ? '{"action":"cancel"}' : '')
       }
     }
+  }
+
+  #noteRemoval(server: string): void {
+    this.#removed.delete(server) // the oldest come first
+    this.#removed.set(server, performance.timeOrigin + performance.now())
+    const [oldest] = this.#removed.keys()
+    if (this.#removed.size > MOST_REMOVED) this.#removed.delete(oldest!)
   }
 
   /**
@@ -374,7 +381,7 @@ export class Host {
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, waits } satisfies ToPage),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
-        else if (this.#configs.delete(server)) this.#removed.set(server, performance.timeOrigin + performance.now())
+        else if (this.#configs.delete(server)) this.#noteRemoval(server)
         this.#broadcast({ event: 'configs', configs: { [server]: config } })
       },
       state: (event) => {
