@@ -35,7 +35,7 @@ type pendingRequest struct {
 	id     string
 	events chan func(context.Context, caller) // in the extension's order
 	done   chan *jsonrpc.Response             // receives once
-	client string                             // whose turn it holds; "" for the bridge's own, which takes none
+	client string                             // the client that holds the turn; "" if none is needed
 }
 
 // event queues an event, or drops it if the client is too slow.

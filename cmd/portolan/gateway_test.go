@@ -75,25 +75,10 @@ func TestASecondInterruptLeavesNoProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	var url, token string
-	for lines.Scan() && !strings.Contains(lines.Text(), "Find a running gateway") {
-		if _, at, ok := strings.Cut(lines.Text(), "sh  "); ok {
-			url = at
-		}
-		if _, at, ok := strings.Cut(lines.Text(), "for this run: "); ok {
-			token = at
-		}
-	}
-	req, err := http.NewRequest("POST", url, strings.NewReader(initialize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
+	req := initializing(t, out, "sh")
 	go http.DefaultClient.Do(req) // it gets no answer
 	pid := 0
-	for lines = bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
+	for lines := bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
 		if _, number, ok := strings.Cut(lines.Text(), ": pid "); ok {
 			pid, _ = strconv.Atoi(number)
 		}
@@ -119,6 +104,28 @@ func TestASecondInterruptLeavesNoProgram(t *testing.T) {
 	}
 }
 
+// initializing returns the first request to a server, once the gateway has said where it is.
+func initializing(t *testing.T, out io.Reader, server string) *http.Request {
+	t.Helper()
+	lines := bufio.NewScanner(out)
+	var url, token string
+	for lines.Scan() && !strings.Contains(lines.Text(), "Find a running gateway") {
+		if name, at, ok := strings.Cut(strings.TrimSpace(lines.Text()), "  "); ok && name == server {
+			url = at
+		}
+		if _, at, ok := strings.Cut(lines.Text(), "for this run: "); ok {
+			token = at
+		}
+	}
+	req, err := http.NewRequest("POST", url, strings.NewReader(initialize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	return req
+}
+
 func testGatewayCommand(t *testing.T, end os.Signal) {
 	path, err := binary()
 	if err != nil {
@@ -142,22 +149,7 @@ func testGatewayCommand(t *testing.T, end os.Signal) {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	var url, token string
-	for lines.Scan() && !strings.Contains(lines.Text(), "Find a running gateway") {
-		if name, at, ok := strings.Cut(strings.TrimSpace(lines.Text()), "  "); ok && name == "bridge" {
-			url = at
-		}
-		if _, at, ok := strings.Cut(lines.Text(), "for this run: "); ok {
-			token = at
-		}
-	}
-	req, err := http.NewRequest("POST", url, strings.NewReader(initialize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
+	req := initializing(t, out, "bridge")
 	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
 	if err != nil || res.StatusCode != 200 || res.Header.Get("Mcp-Session-Id") == "" {
 		t.Fatalf("%v %v", res, err)

@@ -183,7 +183,7 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       reject(e)
     }
     const broken = (why: string) => fail(new RegistryError('worker_failed', why))
-    const silent = () => broken('the worker did not answer')
+    const silent = () => broken('worker.js did not answer')
     let timer: ReturnType<typeof setTimeout> | undefined
     worker.onerror = (e) => {
       e.preventDefault()

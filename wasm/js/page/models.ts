@@ -9,6 +9,7 @@ import { ModelTools } from './modeltools.ts'
 import { imported } from './imported.ts'
 import type { Publisher } from './publish.ts'
 import { View, type Parent } from './view.ts'
+import { closedError } from './requests.ts'
 
 /** What the tools need of their registry. */
 export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'toMessage' | 'subscribe'> {
@@ -105,5 +106,3 @@ export class RegistryTools extends ModelTools implements Parent {
     this.local.close(closedError())
   }
 }
-
-const closedError = () => new RegistryError('closed', 'the registry is closed; create a new one')

@@ -12,7 +12,7 @@ const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunctio
 
 type Check = [(v: unknown) => boolean, string]
 const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
-const duration: Check = [positive, 'a number of milliseconds above 0']
+const duration: Check = [positive, 'milliseconds above 0']
 const aFunction: Check = [isFunction, 'a function']
 
 /** The check of each option. An option without a check is unknown. */
@@ -83,7 +83,7 @@ export function checkOptions(options: RegistryOptions): void {
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
-    throw invalidOption('option "signIn.redirectUrl" is not an address')
+    throw invalidOption('option "signIn.redirectUrl" is not a URL')
   for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
 }
 

@@ -56,6 +56,9 @@ const plain = new Set(['string', 'number', 'boolean', 'undefined'])
 /** A worker that misses a deadline and was silent for so long counts as dead, in ms. It may be busy before. */
 const silence = 10_000
 
+/** The error of all that comes after close(). */
+export const closedError = () => new RegistryError('closed', 'the registry is closed; create a new one')
+
 /** Requests to a host. The first request starts the host. A host that died is started again. */
 export class Requests {
   mode: Mode
@@ -189,7 +192,7 @@ export class Requests {
   /** Ends all requests and the channel. Returns the error that later requests get, or nothing if it was closed. */
   async close(): Promise<RegistryError | undefined> {
     if (this.#dead) return undefined
-    const closed = new RegistryError('closed', 'the registry is closed; create a new one')
+    const closed = closedError()
     // The channel closes even if the host sends no reply.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
