@@ -62,8 +62,8 @@ up)
 	package; wait "$compiling"; demo; case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
-	case "$verb" in test) more=shell ;; soak) more='conformance docs' ;; esac
-	setup tools servers providers worker bundlers chromium firefox webkit screen $more
+	case "$verb" in test) more=shell ;; soak) more='conformance docs firefox webkit screen' ;; esac
+	setup tools servers providers worker bundlers chromium $more
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;
 wasm) package ;;

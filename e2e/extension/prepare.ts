@@ -1,7 +1,7 @@
-import { cp, mkdir, rm } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TestBridge } from './bridge.ts'
-import { Chromium, loading } from './chromium.ts'
+import { Chromium, extensionId, loading } from './chromium.ts'
 import { extensionFolder, greedyCopy } from './profiles.ts'
 import { Rig } from './rig.ts'
 
@@ -21,9 +21,16 @@ async function prepare(folder: string): Promise<void> {
   await browser.worker()
   await browser.stop()
   await rm(greedy, { recursive: true })
-  // Each copy becomes its own installation. Only the permissions stay.
+  // Each copy becomes its own installation. Only the permissions stay. A worker that the preferences know, and whose
+  // registration is gone, might not start.
   for (const kept of ['Local Extension Settings', 'IndexedDB', 'Service Worker'])
     await rm(join(granted, 'Default', kept), { recursive: true, force: true })
+  const preferences = join(granted, 'Default/Preferences')
+  const stored = JSON.parse(await readFile(preferences, 'utf8'))
+  const installed = stored.extensions.settings[extensionId]
+  for (const key of ['has_started_service_worker', 'service_worker_registration_info', 'serviceworkerevents'])
+    delete installed[key]
+  await writeFile(preferences, JSON.stringify(stored))
 
   const paired = join(folder, 'paired')
   await cp(granted, paired, { recursive: true })

@@ -104,16 +104,15 @@ export class Rig {
   async until(what: string, test: (state: State) => unknown, ms = 20_000): Promise<State> {
     const deadline = Date.now() + ms
     for (;;) {
-      const state = await this.panel.evaluate(() => window.rig.state).catch(() => undefined)
+      let failure: unknown
+      const state = await this.panel.evaluate(() => window.rig.state).catch((e: unknown) => void (failure = e))
       if (state && test(state)) return state
-      if (Date.now() > deadline)
-        throw new Error(
-          `${what}: not within ${ms} ms; ${
-            JSON.stringify(
-              state && { links: state.links, pairing: state.pairing, runs: state.runs, permissions: state.permissions },
-            )
-          }\n${this.bridge.log}`,
-        )
+      if (Date.now() > deadline) {
+        const seen = state
+          ? { links: state.links, pairing: state.pairing, runs: state.runs, permissions: state.permissions }
+          : { failure: String(failure), targets: (await this.browser.targets()).map(({ type, url }) => [type, url]) }
+        throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(seen)}\n${this.bridge.log}`)
+      }
       await new Promise((resolve) => setTimeout(resolve, 40))
     }
   }

@@ -205,6 +205,7 @@ test('words without an end stay inside narrow dialogs', async (t) => {
   await panel.getByRole('textbox', { name: 'Add a server' }).fill('')
   await panel.getByRole('button', { name: `More for ${name}` }).click()
   await panel.getByRole('menuitem', { name: 'Edit…' }).click()
+  await panel.locator('portolan-edit dialog').waitFor()
   assert.deepEqual(await wide(), [], 'the editor')
   await close()
   await panel.locator('#tab-tools').click()

@@ -5,7 +5,7 @@ import { violations } from '../panel/axe.ts'
 import { cases, sandboxCases } from './appcases.ts'
 import { startApps, type AppServer } from './appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { engines } from './engines.ts'
+import { soakEngines } from './engines.ts'
 import { startChromium, listen, type Listening } from './harness.ts'
 
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
@@ -59,10 +59,15 @@ const address = (params: Record<string, string> = {}) =>
     ...params,
   })}`
 
-async function open(t: TestContext, params?: Record<string, string>, options?: BrowserContextOptions): Promise<Page> {
+async function open(
+  t: TestContext,
+  params?: Record<string, string>,
+  { clock, ...options }: BrowserContextOptions & { clock?: boolean } = {},
+): Promise<Page> {
   const context = await browser.newContext(options)
   t.after(() => context.close())
   const page = await context.newPage()
+  if (clock) await page.clock.install()
   await page.goto(address(params))
   await page.waitForSelector('html[data-ready]')
   apps.reports.clear()
@@ -221,8 +226,13 @@ async function hostile(t: TestContext): Promise<Page> {
 
 for (const { name, want, card, meta } of cases) {
   test(`P52: hostile: ${name}`, ending, async (t) => {
-    const page = await hostile(t)
+    const silent = card === 'silent'
+    const page = silent ? await open(t, {}, { clock: true }) : await hostile(t)
     const shown = page.evaluate((name) => window.showApp(name), name)
+    if (silent) {
+      await inner(page, 'body').waitFor({ state: 'attached' })
+      await page.clock.fastForward(10_000)
+    }
     if (meta && 'permissions' in meta) {
       await page.getByText('This app asks for: the camera', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Go on without' }).click()
@@ -409,7 +419,7 @@ test('P52: it fits, light and dark, in Arabic too, and axe finds nothing', async
   await page.getByRole('button', { name: 'ملء الشاشة' }).waitFor()
 })
 
-for (const [engine, launch] of Object.entries(engines)) {
+for (const [engine, launch] of Object.entries(soakEngines)) {
   test(`P52: ${engine} shows an app, and keeps it in its place`, async (t) => {
     const running = await launch()
     t.after(() => running.close())

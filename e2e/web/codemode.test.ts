@@ -11,7 +11,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { createRegistry } from '../../dist/npm/index.js'
 import { frameDigest, frameDocument } from '../../wasm/js/page/codeframe.ts'
 import type { DispatchOptions, Registry } from '../../wasm/js/shared/types.ts'
-import { engines } from './engines.ts'
+import { soakEngines } from './engines.ts'
 import { chromiumFlags } from './flags.ts'
 import { launchChromium, listen, openPage, root, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
@@ -926,7 +926,7 @@ const places: Record<string, [column: number, text: string]> = {
   Firefox: [18, 'SyntaxError: the code is no JavaScript.'],
   WebKit: [22, "SyntaxError: Unexpected token '*'\nline 2: return a +* 2"],
 }
-for (const [engine, launch] of Object.entries(engines)) {
+for (const [engine, launch] of Object.entries(soakEngines)) {
   test(`P47: code runs in ${engine}, reaches no network, and its errors have lines`, { timeout: 60_000 }, async () => {
     let requests = 0
     const spy = await listen((_, res) => {

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { engines } from './engines.ts'
+import { soakEngines } from './engines.ts'
 import { launchChromium, listen, root, type Engine, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
-import { soak } from './soak.ts'
 import { blocksOf, digestOf, textOf } from './snippets.ts'
 
-// The headers of docs/csp.md, as they stand there, in each browser; and what happens without a part of them,
-// beside Chromium only in the soak.
+// The headers of docs/csp.md, as they stand there, and what happens without a part of them. The soak visits them in
+// each browser.
 
 const page = 'docs/csp.md'
 const headers = blocksOf(page).filter((b) => b.lang === 'http')
@@ -91,7 +90,7 @@ before(async () => {
     packaged(true),
     packaged(false),
   ])
-  for (const [name, launch] of Object.entries(engines)) others[name] = await launch()
+  for (const [name, launch] of Object.entries(soakEngines)) others[name] = await launch()
 })
 after(async () => {
   await Promise.all([
@@ -112,11 +111,8 @@ async function chromiumSees(url: string, visit: string): Promise<Seen> {
   return seen
 }
 
-/** What is seen under a header, in Chromium, and in the other browsers unless they are left to the soak. */
-async function under(
-  header: string,
-  { mode = 'auto', inAll = soak } = {},
-): Promise<Record<string, Seen>> {
+/** What each browser sees under a header. */
+async function under(header: string, { mode = 'auto' } = {}): Promise<Record<string, Seen>> {
   policy = header.replace(/^Content-Security-Policy: /, '').replaceAll(
     'https://mcp.example.com',
     new URL(server.url).origin,
@@ -124,7 +120,6 @@ async function under(
   from = header.includes('https://cdn.example') ? cdn.url : '.'
   const visit = `visit('${server.url}', '${mode}')`
   const seen: Record<string, Seen> = { Chromium: await chromiumSees(site.url, visit) }
-  if (!inAll) return seen
   for (const [name, engine] of Object.entries(others)) seen[name] = await (await engine.open(site.url)).evaluate(visit)
   return seen
 }
@@ -133,7 +128,7 @@ const whole = { demo: '42', other: 'connected', panel: 'grid', dialog: true }
 
 for (const { at, words: [mode], text } of headers) {
   test(`${at}: ${mode}`, async () => {
-    for (const [name, { violations, ...seen }] of Object.entries(await under(text.trim(), { inAll: true }))) {
+    for (const [name, { violations, ...seen }] of Object.entries(await under(text.trim()))) {
       assert.deepEqual(seen, { mode, ...whole }, name)
       // The plain attempt, of which the page tells.
       assert.deepEqual(violations, text.includes('require-trusted-types') ? ['require-trusted-types-for'] : [], name)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { bareServer } from './bareserver.ts'
-import { engines } from './engines.ts'
+import { soakEngines } from './engines.ts'
 import { launchChromium, openPage, root, serveFolder, type Engine, type EnginePage, type Listening } from './harness.ts'
 import { pacedServer, transports } from './pacedserver.ts'
 import { peak, runtimes, type Runtime } from './runtimes.ts'
@@ -22,7 +22,7 @@ const running: Record<string, Runtime> = {}
 let last = 0
 
 /** Without the soak only those that start fast. */
-const wanted = (name: string) => soak || name !== 'wrangler dev' && !(name in engines)
+const wanted = (name: string) => soak || name !== 'wrangler dev'
 
 const browsers: Record<string, () => Promise<Engine>> = {
   Chromium: async () => {
@@ -35,7 +35,7 @@ const browsers: Record<string, () => Promise<Engine>> = {
       },
     }
   },
-  ...engines,
+  ...soakEngines,
 }
 
 before(async () => {

@@ -1,7 +1,7 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says. Stages in a
- * list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
+ * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says, with `args`
+ * for Node. Stages in a list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -23,11 +23,16 @@ const wasm = {
 /** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
 export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
-/** Long repetitions: apps of bundlers, rounds of prompts, the extension in Firefox, hostile servers in Chromium. */
+/**
+ * Long repetitions: apps of bundlers, rounds of prompts, hostile servers in Chromium, and browsers beside Chromium.
+ * `e2e/web/engines.ts` leaves these browsers out of other files, too.
+ */
 const long = [
   'e2e/examples/pages.test.ts',
   'e2e/extension/chat-rounds.test.ts',
   'e2e/extension/firefox.test.ts',
+  'e2e/panel/webkit.test.ts',
+  'e2e/web/engines.test.ts',
   'e2e/web/farm.test.ts',
 ]
 
@@ -65,7 +70,16 @@ export const stages = {
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
-    { name: 'pages', files: ['e2e/web/{csp,farm,runtimes}.test.ts', 'e2e/examples/pages.test.ts'] },
+    {
+      name: 'pages',
+      files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
+      atOnce: 3,
+    },
+    {
+      name: 'apps and code',
+      files: ['e2e/web/{apps,appservers,codemode}.test.ts'],
+      args: ['--test-name-pattern=Firefox|WebKit'],
+    },
     { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
     { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
