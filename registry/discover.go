@@ -259,8 +259,8 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 
 // isRPC reports whether a server answered with an error of that code.
 func isRPC(err error, code int64) bool {
-	var rpc *RPCError
-	return errors.As(err, &rpc) && rpc.Code == code
+	rpc, ok := errors.AsType[*RPCError](err)
+	return ok && rpc.Code == code
 }
 
 // maxCursor bounds the cursor that is sent back for each page, in bytes.

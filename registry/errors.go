@@ -71,8 +71,7 @@ func (e *ServerError) Unwrap() error { return e.Err }
 
 // onServer names the server and the operation in err, unless err does already.
 func onServer(server, op string, err error) error {
-	var known *ServerError
-	if err == nil || errors.As(err, &known) {
+	if _, named := errors.AsType[*ServerError](err); err == nil || named {
 		return err
 	}
 	return &ServerError{server, op, err}
@@ -161,16 +160,14 @@ type Explanation struct {
 // Explain classifies any error that a registry returns.
 func Explain(err error) Explanation {
 	var x Explanation
-	var server *ServerError
-	if errors.As(err, &server) {
+	if server, ok := errors.AsType[*ServerError](err); ok {
 		x.Server = server.Server
 	}
-	var status *StatusError
-	if errors.As(err, &status) {
+	status, _ := errors.AsType[*StatusError](err)
+	if status != nil {
 		x.Status = status.Code
 	}
-	var proxy *ProxyError
-	if errors.As(err, &proxy) {
+	if proxy, ok := errors.AsType[*ProxyError](err); ok {
 		class := &wire.Network
 		if proxy.Refused {
 			class = &wire.ProxyRefused
@@ -184,16 +181,15 @@ func Explain(err error) Explanation {
 }
 
 func classOf(err error, status *StatusError) *wire.Error {
-	var rpc *RPCError
 	for _, row := range explanations {
 		if errors.Is(err, row.kind) {
 			return row.class
 		}
 	}
-	switch {
-	case status != nil:
+	if status != nil {
 		return statusClass(status.Code)
-	case errors.As(err, &rpc):
+	}
+	if _, ok := errors.AsType[*RPCError](err); ok {
 		return &wire.ServerError
 	}
 	return &wire.Internal

@@ -125,9 +125,9 @@ const (
 
 // outcomeOf returns what an error means for the health of its server.
 func outcomeOf(err error) outcome {
-	var status *StatusError
-	var rpc *RPCError
-	var proxy *ProxyError
+	status, _ := errors.AsType[*StatusError](err)
+	rpc, _ := errors.AsType[*RPCError](err)
+	proxy, _ := errors.AsType[*ProxyError](err)
 	switch {
 	case err == nil:
 		return succeeded
@@ -135,17 +135,17 @@ func outcomeOf(err error) outcome {
 		return undecided // it answers
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrServerRemoved), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided
-	case errors.As(err, &proxy):
+	case proxy != nil:
 		if !proxy.Refused {
 			return failed
 		}
 		return undecided // nobody has asked the server
-	case errors.As(err, &status):
+	case status != nil:
 		if status.Code >= 500 {
 			return failed
 		}
 		return undecided // it answers, if not as we would like
-	case errors.As(err, &rpc):
+	case rpc != nil:
 		return succeeded
 	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge), errors.Is(err, ErrRedirect), errors.Is(err, ErrUnsupported):
 		return undecided

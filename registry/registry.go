@@ -342,11 +342,11 @@ func (r *Registry) Close() error {
 		p.giveUp(ErrClosed, false)
 	}
 	r.cancel() // later, so that calls end with ErrClosed
-	limit := time.NewTimer(closeTimeout)
-	defer limit.Stop()
+	limit, stop := context.WithTimeout(context.Background(), closeTimeout)
+	defer stop()
 	select {
 	case <-r.idle:
-	case <-limit.C:
+	case <-limit.Done():
 	}
 	return nil
 }

@@ -74,9 +74,9 @@ func (p *Pending) mayTryAgain(err error) (wait time.Duration, again bool) {
 	}
 	wait = firstWait << p.tries
 	wait += rand.N(wait / 4)
-	var status *StatusError
+	status, isStatus := errors.AsType[*StatusError](err)
 	switch {
-	case errors.As(err, &status):
+	case isStatus:
 		if status.Code != 429 && status.Code != 503 {
 			return 0, false
 		}

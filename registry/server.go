@@ -192,8 +192,8 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 
 // retryAfter returns the time of a Retry-After header in seconds, at most the longest cooldown.
 func retryAfter(err error) time.Duration {
-	var status *StatusError
-	if !errors.As(err, &status) || len(status.Header["Retry-After"]) == 0 {
+	status, ok := errors.AsType[*StatusError](err)
+	if !ok || len(status.Header["Retry-After"]) == 0 {
 		return 0
 	}
 	seconds, bad := strconv.Atoi(status.Header["Retry-After"][0])

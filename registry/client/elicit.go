@@ -35,10 +35,10 @@ func (s *Session) ask(id, params []byte, during *mailbox, full error, answer fun
 			defer s.unask(key)
 			result, err = answer(ctx, params, s.askers(during))
 		}
-		refusal := (*registry.RPCError)(nil)
+		refusal, refuses := errors.AsType[*registry.RPCError](err)
 		switch {
 		case ctx.Err() != nil:
-		case errors.As(err, &refusal) && refusal != errNoElicit:
+		case refuses && refusal != errNoElicit:
 			s.post(replyError(id, refusal.Code, refusal.Message))
 		case err != nil:
 			s.post(replyError(id, codeInvalidParams, "the question could not be asked"))

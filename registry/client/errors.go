@@ -180,17 +180,14 @@ func canonical(name string) string {
 // isRefusal reports whether the server does not know what it was asked. A fault or a lack
 // of rights is no refusal.
 func isRefusal(err error) bool {
-	var rpc *registry.RPCError
-	if errors.As(err, &rpc) {
-		return true
-	}
-	return isMissing(err)
+	_, isRPC := errors.AsType[*registry.RPCError](err)
+	return isRPC || isMissing(err)
 }
 
 // isMissing reports whether err is a 4xx that does not speak of rights or rates.
 func isMissing(err error) bool {
-	var status *registry.StatusError
-	if !errors.As(err, &status) {
+	status, ok := errors.AsType[*registry.StatusError](err)
+	if !ok {
 		return false
 	}
 	switch status.Code {

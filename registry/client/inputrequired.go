@@ -33,8 +33,8 @@ type inputRounds struct {
 // 2025-11-25, URLElicitationRequiredError). again reports that the user is done there,
 // and that the call is to be sent once more.
 func (r *inputRounds) visit(ctx context.Context, err error) (again bool, _ error) {
-	var refusal *registry.RPCError
-	if r.visited || r.s.d.c.opts.ElicitURL == nil || !errors.As(err, &refusal) || refusal.Code != codeURLElicitation {
+	refusal, ok := errors.AsType[*registry.RPCError](err)
+	if r.visited || r.s.d.c.opts.ElicitURL == nil || !ok || refusal.Code != codeURLElicitation {
 		return false, nil
 	}
 	r.visited = true
@@ -142,12 +142,6 @@ func (r *inputRounds) pause(ctx context.Context) error {
 	if r.busy++; r.busy >= maxBusy {
 		return registry.Because(registry.ErrProtocol, "the server is busy")
 	}
-	timer := time.NewTimer(busyPause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	pause(ctx, busyPause)
+	return context.Cause(ctx)
 }

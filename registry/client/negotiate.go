@@ -80,13 +80,13 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			s.drop()
 			return nil, context.Cause(ctx)
 		}
-		if status := (*registry.StatusError)(nil); errors.As(err, &status) && status.Code == 401 ||
+		if status, ok := errors.AsType[*registry.StatusError](err); ok && status.Code == 401 ||
 			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) {
 			s.drop()
 			return nil, err
 		}
-		wrong := (*registry.RPCError)(nil)
-		if errors.As(err, &wrong) && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
+		wrong, isRPC := errors.AsType[*registry.RPCError](err)
+		if isRPC && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
 			s.drop() // which only a server of that era says
 			return nil, err
 		}

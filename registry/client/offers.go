@@ -93,17 +93,18 @@ func (s *Session) Follow(ctx context.Context, what registry.Following) error {
 	if !s.modern {
 		return s.subscribe(ctx, before, what.URIs)
 	}
-	timer := time.NewTimer(acknowledgeTime)
-	defer timer.Stop()
+	over, cancel := context.WithTimeout(ctx, acknowledgeTime)
+	defer cancel()
 	select {
 	case err := <-f.agreed:
 		return err
-	case <-timer.C:
-		return registry.Because(registry.ErrUnsupported, "the server does not acknowledge subscriptions/listen")
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	case <-s.ctx.Done():
 		return errClosed
+	case <-over.Done():
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		return registry.Because(registry.ErrUnsupported, "the server does not acknowledge subscriptions/listen")
 	}
 }
 

@@ -57,8 +57,8 @@ func (d *dial) connectSomehow(ctx context.Context) (*Session, error) {
 
 // isMute reports whether err may be a browser's refusal to say what happened.
 func isMute(err error) bool {
-	var status *registry.StatusError
-	return errors.Is(err, registry.ErrNetwork) && !errors.As(err, &status)
+	_, isStatus := errors.AsType[*registry.StatusError](err)
+	return errors.Is(err, registry.ErrNetwork) && !isStatus
 }
 
 // diagnose asks the proxy what is wrong with the server; nil if it does not say.

@@ -182,13 +182,10 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	} else if w.stuck++; w.stuck > maxStuck {
 		return w.s.failed(e)
 	}
-	timer := time.NewTimer(reconnectDelay(retryOf(e), w.stuck))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-w.s.ctx.Done():
+	if err := await(ctx, reconnectDelay(retryOf(e), w.stuck), w.s.ctx.Done()); err != nil {
+		return err
+	}
+	if w.s.ctx.Err() != nil {
 		return errClosed
 	}
 	x := w.s.exchange(w.mail, "GET", w.s.d.href, nil)

@@ -209,7 +209,7 @@ func (s *Session) doubt(err error, op int64) error {
 		return err
 	}
 	again := isRefusal(err)
-	if rpc := (*registry.RPCError)(nil); op == OpCall && errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*registry.RPCError](err); ok && op == OpCall {
 		// Other errors may come from a tool that ran.
 		again = rpc.Code == registry.CodeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
 	}
@@ -238,12 +238,7 @@ func (s *Session) Close(ctx context.Context) error {
 	taken := s.lastCancelled
 	s.mu.Unlock()
 	if taken != nil {
-		timer := time.NewTimer(cancelledTime)
-		defer timer.Stop()
-		select {
-		case <-taken:
-		case <-timer.C:
-		}
+		await(context.Background(), cancelledTime, taken)
 	}
 	if !s.shut() {
 		return nil

@@ -55,7 +55,7 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Res
 		bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
 	}
 	res, err := c.fetch(ctx, &bound, through)
-	if refused := (*registry.ProxyError)(nil); !errors.As(err, &refused) || !refused.Refused {
+	if refused, ok := errors.AsType[*registry.ProxyError](err); !ok || !refused.Refused {
 		return res, err
 	}
 	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too

@@ -53,12 +53,7 @@ func (s *Session) watch() {
 			asked.tell(registry.Because(registry.ErrUnsupported, "the server refuses subscriptions/listen"))
 		}
 	}()
-	timer := time.NewTimer(streamDelay)
-	defer timer.Stop()
-	select {
-	case <-s.works:
-	case <-timer.C:
-	case <-s.ctx.Done():
+	if await(s.ctx, streamDelay, s.works) != nil {
 		return
 	}
 	budget, origin := s.d.c.budget, s.d.origin
@@ -185,13 +180,10 @@ func (s *Session) stream(st *optionalStream) *Event {
 	}
 }
 
+// pause waits, and reports false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	over, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-over.Done()
+	return ctx.Err() == nil
 }

@@ -82,8 +82,7 @@ func (s *Session) CancelTask(ctx context.Context, taskID string) error {
 // does not know the task (2025-11-25, basic/utilities/tasks, protocol errors). The error of
 // tasks/result may be that of the call itself.
 func forgotten(err error) error {
-	var rpc *registry.RPCError
-	if errors.As(err, &rpc) && rpc.Code == codeInvalidParams {
+	if rpc, ok := errors.AsType[*registry.RPCError](err); ok && rpc.Code == codeInvalidParams {
 		return registry.Because(registry.ErrGone, "the server does not know the task: "+rpc.Message)
 	}
 	return err
@@ -152,18 +151,7 @@ func (t *task) wait(ctx context.Context, interval time.Duration) bool {
 	if t.changed == nil {
 		t.changed = t.s.heedTask(t.id)
 	}
-	timer := time.NewTimer(interval - minPoll)
-	defer timer.Stop()
-	if !pause(ctx, minPoll) {
-		return false
-	}
-	select {
-	case <-t.changed:
-	case <-timer.C:
-	case <-ctx.Done():
-		return false
-	}
-	return true
+	return pause(ctx, minPoll) && await(ctx, interval-2*minPoll, t.changed) == nil
 }
 
 // heedTask has the server report changes of a task.

@@ -65,14 +65,12 @@ func (s *Session) ready(ctx context.Context) error {
 
 // await returns when all channels are closed or the limit has passed. The error is ctx's.
 func await(ctx context.Context, limit time.Duration, channels ...<-chan struct{}) error {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	over, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	for _, done := range channels {
 		select {
 		case <-done:
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
+		case <-over.Done():
 			return context.Cause(ctx)
 		}
 	}

@@ -289,13 +289,13 @@ func (s *Server) scope(m *metadata, g *grant) string {
 // isRefused reports whether the authorization server refused for good, so that the same
 // request would fail again.
 func isRefused(err error) bool {
-	var refused *oauthError
-	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" &&
+	refused, ok := errors.AsType[*oauthError](err)
+	return ok && refused.code != "" && refused.code != "temporarily_unavailable" &&
 		refused.code != "server_error"
 }
 
 // isLost reports whether the authorization server does not know the client.
 func isLost(err error) bool {
-	var refused *oauthError
-	return errors.As(err, &refused) && refused.code == "invalid_client"
+	refused, ok := errors.AsType[*oauthError](err)
+	return ok && refused.code == "invalid_client"
 }

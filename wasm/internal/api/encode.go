@@ -179,8 +179,7 @@ func EncodeError(err error) []byte {
 	if x.Status != 0 {
 		o = o.num("status", int64(x.Status))
 	}
-	var rpc *registry.RPCError
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*registry.RPCError](err); ok {
 		fault := object(nil).num("code", rpc.Code)
 		if len(rpc.Data) <= maxData && rawjson.Valid(rpc.Data, maxDataDepth) == nil {
 			fault = fault.raw("data", rpc.Data)
