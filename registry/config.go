@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -231,7 +232,7 @@ func (c ServerConfig) offers(tool string) bool {
 // the module): the transport parses the URL for good.
 func checkURL(url string) error {
 	scheme, rest, ok := strings.Cut(url, "://")
-	scheme = strings.ToLower(scheme)
+	scheme = text.Lower(scheme)
 	if !ok || scheme != "http" && scheme != "https" {
 		return Because(ErrInvalidConfig, "url must start with https:// or http:// (or be "+Demo+")")
 	}
@@ -261,7 +262,7 @@ func checkHeader(name, value string) error {
 			return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
 		}
 	}
-	if slices.Contains(wire.ForbiddenHeaders, strings.ToLower(name)) {
+	if slices.Contains(wire.ForbiddenHeaders, text.Lower(name)) {
 		return Because(ErrInvalidConfig, `header "`+name+`" is set by the protocol and cannot be configured`)
 	}
 	for i := 0; i < len(value); i++ {

@@ -44,7 +44,10 @@ var rules = []rule{
 		room: "registry/convert", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean,
 		reason: "one idea, pure, linked into the page's module",
 	},
-	{room: "registry/endpoint", noStd: lean, reason: "one idea, pure, linked into the page's module"},
+	{
+		room: "registry/endpoint", may: []string{"registry/text"}, noStd: lean,
+		reason: "one idea, pure, linked into the page's module",
+	},
 	{room: "registry/names", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/rawjson", noStd: lean, reason: "linked into the page's module"},
 	{

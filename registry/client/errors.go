@@ -96,7 +96,7 @@ func (d *dial) redirected(e *Event) error {
 // answer it, unless a JSON-RPC error names another fault.
 func forgot(status int, rpc *registry.RPCError) bool {
 	return status == 404 || status == 400 &&
-		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(strings.ToLower(rpc.Message), "session"))
+		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(text.Lower(rpc.Message), "session"))
 }
 
 // redact hides the configured header values, should a server repeat them. It

@@ -137,9 +137,9 @@ func bind(taken []binding, path []string, property, raw []byte) (binding, error)
 	if !ok || !isToken(name) {
 		return binding{}, bindingError("x-mcp-header is not a header name")
 	}
-	lower := strings.ToLower(name) // EqualFold would link tables that ASCII does not need
+	lower := text.Lower(name)
 	for _, b := range taken {
-		if strings.ToLower(b.header) == lower {
+		if text.Lower(b.header) == lower {
 			return binding{}, bindingError("two parameters have the same x-mcp-header")
 		}
 	}

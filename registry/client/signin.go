@@ -3,12 +3,12 @@ package client
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // signInOf returns the sign-in of a server, nil where its headers have the
@@ -18,7 +18,7 @@ func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.Serve
 		return nil
 	}
 	for header := range cfg.Headers {
-		if strings.ToLower(header) == "authorization" {
+		if text.Lower(header) == "authorization" {
 			return nil
 		}
 	}

@@ -147,11 +147,11 @@ func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, note
 			out.Set(key, v)
 		}
 	}
-	for _, side := range []string{"Minimum", "Maximum"} {
-		inclusive := strings.ToLower(side)
-		if limit := out.Get(inclusive); limit != nil && s.Get("exclusive"+side).IsTrue() {
+	for _, names := range [][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+		inclusive, exclusive := names[0], names[1]
+		if limit := out.Get(inclusive); limit != nil && s.Get(exclusive).IsTrue() {
 			out.Delete(inclusive)
-			out.Set("exclusive"+side, limit)
+			out.Set(exclusive, limit)
 		}
 	}
 	return out, append(notes, c.older(s, out, path)...)

@@ -6,7 +6,11 @@
 // browser's URL parser; here net/url would add 175 KB to the module.
 package endpoint
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/text"
+)
 
 // Origin returns the scheme and the authority of an http or https URL, in lower
 // case and without the scheme's own port. It returns any other text as it is.
@@ -40,7 +44,7 @@ func split(url string) (origin, path string) {
 		rest = rest[:i]
 	}
 	host, path, _ := strings.Cut(rest, "/")
-	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
+	scheme, host = text.Lower(scheme), text.Lower(host)
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		port := strings.TrimLeft(host[i+1:], "0")
 		if port == "" || scheme == "https" && port == "443" || scheme == "http" && port == "80" {

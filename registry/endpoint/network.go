@@ -3,6 +3,8 @@ package endpoint
 import (
 	"strconv"
 	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A Network says where a host is.
@@ -24,7 +26,7 @@ var localDomains = []string{"local", "localdomain", "internal", "intranet", "pri
 // NetworkOf returns the network of a URL's host, from the address that it spells, or from
 // its name. It does not resolve names. A host that parsers read differently is Private.
 func NetworkOf(host string) Network {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	host = strings.TrimSuffix(text.Lower(host), ".")
 	if strings.HasPrefix(host, "[") {
 		return networkOf6(strings.Trim(host, "[]"))
 	}

@@ -1,6 +1,10 @@
 package oauth
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/text"
+)
 
 // A challenge has the parameters of a WWW-Authenticate header (RFC 9110, section
 // 11.6.1) that OAuth uses. The server chooses all of them.
@@ -29,7 +33,7 @@ func readChallenge(header string) (c challenge) {
 			if c.scheme != "" {
 				return c // the next challenge
 			}
-			if scheme := strings.ToLower(name); scheme == "bearer" || scheme == "dpop" {
+			if scheme := text.Lower(name); scheme == "bearer" || scheme == "dpop" {
 				c.scheme = scheme
 			}
 			continue
@@ -40,7 +44,7 @@ func readChallenge(header string) (c challenge) {
 		if c.scheme == "" {
 			continue
 		}
-		switch strings.ToLower(name) {
+		switch text.Lower(name) {
 		case "resource_metadata":
 			c.resourceMetadata = value
 		case "error":

@@ -210,7 +210,7 @@ func (g *grant) take(res *Response, now int64) error {
 			return failure(g.host, " gave a token that cannot be a header's value")
 		}
 	}
-	switch kind := strings.ToLower(textOf(res.Body, "token_type")); kind {
+	switch kind := text.Lower(textOf(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
 			return failure(g.host, " gave a DPoP token without a request for one")

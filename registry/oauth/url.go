@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // parts are those of an absolute http or https URL. net/url would add 175 KB to the
@@ -24,7 +25,7 @@ func splitURL(url string) *parts {
 		}
 	}
 	scheme, rest, ok := strings.Cut(url, "://")
-	p.scheme = strings.ToLower(scheme)
+	p.scheme = text.Lower(scheme)
 	if !ok || p.scheme != "https" && p.scheme != "http" || len(url) > maxURL {
 		return nil
 	}
@@ -34,7 +35,7 @@ func splitURL(url string) *parts {
 	} else {
 		rest = ""
 	}
-	p.host, p.port = strings.ToLower(authority), "443"
+	p.host, p.port = text.Lower(authority), "443"
 	if p.scheme == "http" {
 		p.port = "80"
 	}

@@ -130,8 +130,11 @@ func Excerpt(s string, at int) string {
 		case c == '\n' || c == '\t' || c == '\r':
 			part = " "
 		case isHidden(c):
-			hex := strings.ToUpper(strconv.FormatInt(int64(c), 16))
-			part = "⟨U+" + strings.Repeat("0", max(0, 4-len(hex))) + hex + "⟩"
+			hex := ""
+			for rest := c; rest > 0 || len(hex) < 4; rest >>= 4 {
+				hex = string("0123456789ABCDEF"[rest&15]) + hex
+			}
+			part = "⟨U+" + hex + "⟩"
 		}
 		if n := UTF16Len(part); shown+n > 120 {
 			out.WriteString("…")
