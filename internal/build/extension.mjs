@@ -69,8 +69,8 @@ await Promise.all([
   cp('dist/npm/callback.js', `${out}/callback.js`),
   cp('dist/npm/portolan.wasm', `${out}/portolan.wasm`),
 ])
-const { source, compiler } = modules['tools.wasm']
-buildModule(source, `${out}/tools.wasm`, compiler)
+const { source, inlining } = modules['tools.wasm']
+buildModule(source, `${out}/tools.wasm`, inlining)
 const permissions = trusted ? ['debugger'] : []
 execFileSync(process.execPath, ['extension/pack.ts', out, 'dist/extension.zip', ...permissions], { stdio: 'inherit' })
 await rm('dist/extension', { recursive: true, force: true })

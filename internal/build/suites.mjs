@@ -13,7 +13,7 @@ const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', '
 const wasm = {
   packages: ['./registry/', './registry/rawjson/', './registry/client/...', './wasm/...'],
   flags: [
-    ...flags(modules['portolan.wasm'].compiler),
+    ...flags(modules['portolan.wasm'].inlining),
     '-exec',
     `node --stack-size=8192 ${root}internal/build/exec.mjs ${root}registry/client/testdata/exec.mjs`,
   ],
