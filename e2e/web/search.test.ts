@@ -186,8 +186,13 @@ test('P46: several searches at once, and one that is cancelled', async () => {
   ends.abort()
   await assert.rejects(cancelled, (e: RegistryError) => e.code === 'aborted')
   assert.deepEqual(await all, await expected())
+  registry.getTools({ deferred: { budgetTokens: 0 } })
   await registry.close()
   await assert.rejects(registry.search('file'), (e: RegistryError) => e.code === 'closed')
+  await assert.rejects(
+    registry.call('portolan_call_tool', { name: 'disk__read_file' }),
+    (e: RegistryError) => e.code === 'closed',
+  )
 })
 
 test('P46: wrong queries and options are refused', async () => {

@@ -201,7 +201,10 @@ export abstract class ModelTools {
 
   /** Names the tools whose names are nearest to one that does not exist. */
   async nearest(name: unknown, finder: string, shown: (tool: types.ToolInfo) => string): Promise<string> {
-    const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch(() => [])
+    const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch((e: unknown) => {
+      if (this.ended.aborted) throw e
+      return []
+    })
     const names = near.flatMap((hit) => this.named(hit.name) ?? []).map(shown)
     return `${names.length ? ` The nearest are: ${names.join(', ')}.` : ''} Find tools with ${finder}.`
   }
