@@ -80,6 +80,12 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	if err != nil {
 		return err
 	}
+	tokens := make([]string, len(allowed))
+	for i, origin := range allowed {
+		if tokens[i], err = g.Allow(origin); err != nil {
+			return fmt.Errorf("%w: --allow: %v", errUsage, err)
+		}
+	}
 	if err := g.Listen(); errors.Is(err, loopback.ErrPortTaken) {
 		return fmt.Errorf("%w: a gateway may be running there; end it, or choose another port with --listen", err)
 	} else if err != nil {
@@ -89,12 +95,8 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	for _, s := range g.Servers() {
 		fmt.Fprintf(stdout, "  %s  http://%s%s\n", s.Name, g.Addr(), s.Path)
 	}
-	for _, origin := range allowed {
-		token, err := g.Allow(origin)
-		if err != nil {
-			return fmt.Errorf("%w: --allow: %v", errUsage, err)
-		}
-		fmt.Fprintf(stdout, "Token of %s for this run: %s\n", origin, token)
+	for i, origin := range allowed {
+		fmt.Fprintf(stdout, "Token of %s for this run: %s\n", origin, tokens[i])
 	}
 	if !signal.Ignored(syscall.SIGHUP) { // the terminal was closed
 		var stop context.CancelFunc

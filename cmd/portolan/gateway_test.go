@@ -41,8 +41,8 @@ func TestGatewayUsage(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := run(context.Background(), append([]string{"gateway"}, row.args...), &out, &errs)
-		if code != row.code || !strings.Contains(errs.String(), row.want) {
-			t.Errorf("%v: exit code %d, %s", row.args, code, errs.String())
+		if code != row.code || !strings.Contains(errs.String(), row.want) || out.Len() > 0 {
+			t.Errorf("%v: exit code %d, %s%s", row.args, code, out.String(), errs.String())
 		}
 	}
 }
