@@ -64,8 +64,7 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn, _ func()) {
 		err := b.authenticate(ctx, req, c, origin)
-		var r *handshake.Refusal
-		if errors.As(err, &r) {
+		if r, ok := errors.AsType[*handshake.Refusal](err); ok {
 			b.opts.Logger.Info("a connection was refused", "origin", origin, "reason", r.Error())
 			handshake.Refuse(ctx, c, err)
 			c.CloseWith(websocket.StatusPolicyViolation, r.Code)
@@ -139,8 +138,7 @@ func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Mess
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	err := handshake.Accept(ctx, c, first, who)
-	var r *handshake.Refusal
-	if errors.As(err, &r) && r.Code == handshake.CodeBadProof && !r.Remote {
+	if r, ok := errors.AsType[*handshake.Refusal](err); ok && r.Code == handshake.CodeBadProof && !r.Remote {
 		b.attempts.Fail(who.Origin+" "+who.InstallID, time.Now())
 	}
 	return err

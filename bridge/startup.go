@@ -22,8 +22,8 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 		arrival := b.arrival
 		b.mu.Unlock()
 		l, err := b.choose(profile)
-		var none notConnectedError
-		if !errors.As(err, &none) || none == errStopped {
+		none, ok := errors.AsType[notConnectedError](err)
+		if !ok || none == errStopped {
 			return l, err
 		}
 		if over == nil {

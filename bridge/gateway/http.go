@@ -107,8 +107,7 @@ func (e *entry) post(w http.ResponseWriter, req *http.Request, owner string) {
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, int64(e.g.opts.Limits.Message)))
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		loopback.Deny(http.StatusRequestEntityTooLarge, "the message is too large").Write(w)
 		return
 	}

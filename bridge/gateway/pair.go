@@ -53,14 +53,14 @@ func (g *Gateway) servePair(w http.ResponseWriter, req *http.Request) {
 	ctx, cancel := context.WithTimeout(req.Context(), pairTime)
 	defer cancel()
 	err = g.pair(ctx, c, req, origin)
-	var r *handshake.Refusal
+	refusal, refused := errors.AsType[*handshake.Refusal](err)
 	switch {
 	case err == nil:
 		c.CloseWith(websocket.StatusNormalClosure, "paired")
-	case errors.As(err, &r):
-		g.opts.Logger.Info("a pairing was refused", "origin", origin, "reason", r.Error())
+	case refused:
+		g.opts.Logger.Info("a pairing was refused", "origin", origin, "reason", refusal.Error())
 		handshake.Refuse(req.Context(), c, err)
-		c.CloseWith(websocket.StatusPolicyViolation, r.Code)
+		c.CloseWith(websocket.StatusPolicyViolation, refusal.Code)
 	}
 }
 

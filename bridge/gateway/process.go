@@ -109,11 +109,11 @@ func (p *process) start(s Server) (err error) {
 func (p *process) ended(err error) {
 	p.mu.Lock()
 	note := exitNote{Code: p.cmd.ProcessState.ExitCode(), How: "exit code 0", Stderr: p.last, Asked: p.closing && p.reason == ""}
-	var exit *exec.ExitError
+	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case p.reason != "":
 		note.How, note.Code = p.reason, -1
-	case errors.As(err, &exit):
+	case exited:
 		note.How = strings.Replace(exit.Error(), "exit status", "exit code", 1)
 	case err != nil:
 		note.How = "its output could not be read"

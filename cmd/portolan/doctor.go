@@ -93,8 +93,7 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	}
 	res, err := r.client.Do(req)
 	if err != nil {
-		var bare *url.Error
-		if errors.As(err, &bare) {
+		if bare, ok := errors.AsType[*url.Error](err); ok {
 			err = bare.Err // without the URL, which may hold a key
 		}
 		return answer{}, err

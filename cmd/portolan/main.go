@@ -160,14 +160,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if lost := results.err.Load(); err == nil && lost != nil { // such as on a disk that is full
 		err = *lost
 	}
-	var code exitCode
+	code, isCode := errors.AsType[exitCode](err)
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, help(verb))
 		return 0
-	case errors.As(err, &code):
+	case isCode:
 		return int(code)
 	case errors.Is(err, errUsage):
 		fmt.Fprintf(stderr, "portolan %s: %v (usage: portolan help %s)\n", verb, err, verb)
@@ -195,7 +195,7 @@ func hintFor(err error) string {
 	case "unknown_resource":
 		return "see the URIs with: portolan resources URL"
 	}
-	if server := (*registry.ServerError)(nil); !errors.As(err, &server) {
+	if _, ok := errors.AsType[*registry.ServerError](err); !ok {
 		return ""
 	}
 	switch x.Code {

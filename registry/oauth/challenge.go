@@ -9,7 +9,6 @@ import (
 // A challenge has the parameters of a WWW-Authenticate header (RFC 9110, section
 // 11.6.1) that OAuth uses. The server chooses all of them.
 type challenge struct {
-	_                      incomparable
 	scheme                 string // "bearer", "dpop" or ""
 	resourceMetadata, code string
 	scope                  string

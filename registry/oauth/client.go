@@ -42,8 +42,6 @@ type Fetch func(ctx context.Context, r *Request) (*Response, error)
 
 // A Prompt is an authorization page to show to a person.
 type Prompt struct {
-	_ incomparable
-
 	Server string // the user's name of the MCP server
 	URL    string
 	Host   string // of the page, to be shown
@@ -142,15 +140,9 @@ func (c *Client) State(name string) (state, host string) {
 	return state, s.host
 }
 
-// incomparable makes a struct incomparable. The module then links no function that
-// compares such structs, which is 1,600 bytes for those here.
-type incomparable [0]func()
-
 // A grant is a client's registration with an authorization server, with its tokens. All
 // fields are text, because they are stored as lines.
 type grant struct {
-	_ incomparable
-
 	issuer, resource, host        string
 	token, revoke                 string // endpoints
 	client, secret, method        string // how the client authenticates

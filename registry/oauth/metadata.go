@@ -12,7 +12,6 @@ import (
 
 // metadata is the checked result of discovery.
 type metadata struct {
-	_                                  incomparable
 	resource                           string // as the server publishes it, or ""
 	scopes                             string // of the server's metadata
 	issuer                             string

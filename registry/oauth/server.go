@@ -17,8 +17,6 @@ import (
 // A Server is the sign-in of one MCP server. Its methods may be called from several
 // goroutines.
 type Server struct {
-	_ incomparable
-
 	c    *Client
 	name string
 	key  string
@@ -34,8 +32,6 @@ type Server struct {
 
 // A state is the state of a sign-in at one moment.
 type state struct {
-	_ incomparable
-
 	grant     *grant // never changed, only replaced
 	loaded    bool   // the stored grant was read
 	challenge challenge
@@ -55,8 +51,6 @@ func (s *Server) look() state {
 
 // A flight is work for which several goroutines wait.
 type flight struct {
-	_ incomparable
-
 	done chan struct{} // closed when err is set
 	err  error
 }

@@ -114,8 +114,6 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 
 // An oauthError is a refusal of an authorization server.
 type oauthError struct {
-	_ incomparable
-
 	code string
 	err  error
 }

@@ -11,7 +11,6 @@ import (
 // parts are those of an absolute http or https URL. net/url would add 175 KB to the
 // page's module.
 type parts struct {
-	_                        incomparable
 	scheme, host, port, path string // path without query
 	tail                     string // query, with its question mark
 }

@@ -83,7 +83,7 @@ func networkError(err error) string {
 		return ""
 	}
 	// The URL may contain a key.
-	if at := (*url.Error)(nil); errors.As(err, &at) {
+	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
 	}
 	return err.Error()

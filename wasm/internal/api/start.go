@@ -27,8 +27,6 @@ type Start struct {
 
 // SignIn is how people sign in; the zero value: nobody can.
 type SignIn struct {
-	_ [0]func() // spares the module a function that compares two
-
 	RedirectURL       string
 	ClientMetadataURL string
 	ClientName        string

@@ -7,6 +7,7 @@
 package bridge
 
 import (
+	"strings"
 	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -77,11 +78,7 @@ func (b *Bridge) Progress(id int, progress []byte) { b.boot.Call("progress", id,
 
 // Pins has the host keep what is approved.
 func (b *Bridge) Pins(server, key, pins string, fresh registry.FreshPins) {
-	var tools []byte // strings.Join is 850 bytes of the module
-	for _, name := range fresh.Tools {
-		tools = append(append(tools, name...), '\n')
-	}
-	b.boot.Call("pins", server, key, pins, string(tools), fresh.ByUser)
+	b.boot.Call("pins", server, key, pins, strings.Join(fresh.Tools, "\n"), fresh.ByUser)
 }
 
 // Config hands the host a server's configuration as it is now; "" if the server was removed.

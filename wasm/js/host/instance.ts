@@ -216,7 +216,7 @@ export class Instance {
       state: (event: string) => this.#listener.state(read(event)),
       hints: (hints: string) => this.#listener.hints(hints),
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
-        this.#listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
+        this.#listener.pins({ event: 'pins', server, key, pins, fresh: fresh ? fresh.split('\n') : [], byUser }),
       elicit: (ask: number, call: number, server: string, params: string) =>
         this.#listener.elicit(ask, call, { ...read(params), server }),
       authorize: (ask: number, call: number, server: string, about: string) => {
