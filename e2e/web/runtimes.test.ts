@@ -5,7 +5,6 @@ import { soakEngines } from './engines.ts'
 import { launchChromium, openPage, root, serveFolder, type Engine, type EnginePage, type Listening } from './harness.ts'
 import { pacedServer, transports } from './pacedserver.ts'
 import { peak, runtimes, type Runtime } from './runtimes.ts'
-import { soak } from './soak.ts'
 
 // The proxy wherever it runs, from each browser. proxy-worker/blackbox asks it the
 // same over HTTP, and much more.
@@ -20,9 +19,6 @@ const closers: (() => Promise<void>)[] = []
 const pages: Record<string, EnginePage> = {}
 const running: Record<string, Runtime> = {}
 let last = 0
-
-/** Without the soak only those that start fast. */
-const wanted = (name: string) => soak || name !== 'wrangler dev'
 
 const browsers: Record<string, () => Promise<Engine>> = {
   Chromium: async () => {
@@ -43,11 +39,11 @@ before(async () => {
   paced = await pacedServer(events)
   bare = await bareServer()
   closers.push(site.close, paced.close, bare.close)
-  for (const [name, start] of Object.entries(runtimes).filter(([name]) => wanted(name))) {
+  for (const [name, start] of Object.entries(runtimes)) {
     running[name] = await start(site.url)
     closers.push(running[name].stop)
   }
-  for (const [name, launch] of Object.entries(browsers).filter(([name]) => wanted(name))) {
+  for (const [name, launch] of Object.entries(browsers)) {
     const browser = await launch()
     closers.push(browser.close)
     pages[name] = await browser.open(site.url)
@@ -201,8 +197,8 @@ async function abort(page: EnginePage, proxy: Runtime, say: (text: string) => vo
   }
 }
 
-for (const runtime of Object.keys(runtimes).filter(wanted)) {
-  for (const browser of Object.keys(browsers).filter(wanted)) {
+for (const runtime of Object.keys(runtimes)) {
+  for (const browser of Object.keys(browsers)) {
     test(`${browser} through ${runtime}`, { timeout: 120_000 }, async (t) => {
       for (const [name, part] of Object.entries({ sessions, idle, manyServers, manyBytes, abort })) {
         await t.test(

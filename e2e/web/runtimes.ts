@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, start, startProxy } from './harness.ts'
+import { soak } from './soak.ts'
 import { worker, workerd } from './workerd.ts'
 
 /** The proxy for pages of one origin and servers on this machine, where it runs. */
@@ -29,7 +30,7 @@ const environment = (origin: string) => ({
 export const runtimes: Record<string, (origin: string) => Promise<Runtime>> = {
   native: async (origin) => ({ ...await startProxy(origin), notices: 'at once' }),
   workerd: async (origin) => ({ ...await workerd(worker, environment(origin)), notices: 'when it writes' }),
-  'wrangler dev': wranglerDev,
+  ...(soak && { 'wrangler dev': wranglerDev }), // it starts slowly
 }
 
 /** Runs wrangler dev with wrangler.jsonc as it is, cut off from the user's own settings. */

@@ -97,3 +97,16 @@ func TestExcerpts(t *testing.T) {
 		}
 	}
 }
+
+func TestLower(t *testing.T) {
+	for _, row := range [][2]string{
+		{"", ""}, {"https", "https"}, {"X-Api-KEY", "x-api-key"}, {"AZ@[`az{", "az@[`az{"}, {"B\u00dc\u212a.Example", "b\u00dc\u212a.example"},
+	} {
+		if got := Lower(row[0]); got != row[1] {
+			t.Errorf("%q: got %q, want %q", row[0], got, row[1])
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { Lower("mcp.example.com") }); n > 0 {
+		t.Errorf("%v allocations where nothing changes", n)
+	}
+}

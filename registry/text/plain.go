@@ -40,13 +40,19 @@ func Plain(s string, most int) string {
 // Lower returns s with the letters A to Z in lower case, for schemes, hosts and names of headers (RFC 3986, section
 // 6.2.2.1; RFC 9110, section 5.1). [strings.ToLower] would map other letters, too: the Kelvin sign to k.
 func Lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
+	var lower []byte // nil while s is in lower case, as most are
+	for i := range len(s) {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			if lower == nil {
+				lower = []byte(s)
+			}
+			lower[i] = c + 'a' - 'A'
 		}
 	}
-	return string(b)
+	if lower == nil {
+		return s
+	}
+	return string(lower)
 }
 
 func isControl(b byte) bool { return b < ' ' || b == 0x7f }
