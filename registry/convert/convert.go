@@ -57,7 +57,7 @@ func (d Dialect) Check() error {
 // nearest description tells it, as far as words can.
 type Loss struct {
 	Tool string // the model's name for the tool
-	Path string // JSON pointer into the inputSchema; "" is its root
+	Path string // JSON pointer into the inputSchema, see [rawjson.Pointer]; "" is its root
 	What string // the keyword and its replacement
 }
 

@@ -81,7 +81,7 @@ func (c *converter) copyKeyword(key string, v *rawjson.Node, path string, depth 
 	case 'L':
 		out := rawjson.NewArray()
 		for i, s := range v.Values {
-			out.Values = append(out.Values, c.copySchema(s, path+"/"+strconv.Itoa(i), depth))
+			out.Values = append(out.Values, c.copySchema(s, rawjson.Pointer(path, strconv.Itoa(i)), depth))
 		}
 		return out
 	}

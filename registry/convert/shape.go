@@ -174,6 +174,7 @@ func (c *converter) older(s, out *rawjson.Node, path string) (notes []string) {
 	if !old.Is('o') {
 		return append(notes, c.note(path, "dependencies", old))
 	}
+	copied := map[string]*rawjson.Node{}
 	for i, name := range old.Keys {
 		key, value := "dependentSchemas", old.Values[i]
 		if isTexts(value) {
@@ -182,12 +183,14 @@ func (c *converter) older(s, out *rawjson.Node, path string) (notes []string) {
 			notes = append(notes, c.note(path, "dependencies", value))
 			continue
 		}
-		both := rawjson.NewObject()
-		if own := out.Get(key); own != nil {
-			both.Keys, both.Values = slices.Clone(own.Keys), slices.Clone(own.Values)
+		if copied[key] == nil {
+			copied[key] = rawjson.NewObject()
+			if own := out.Get(key); own != nil {
+				copied[key].Keys, copied[key].Values = slices.Clone(own.Keys), slices.Clone(own.Values)
+			}
+			out.Set(key, copied[key])
 		}
-		both.Set(name, value)
-		out.Set(key, both)
+		copied[key].Set(name, value)
 	}
 	return notes
 }

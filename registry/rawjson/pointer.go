@@ -6,9 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Pointer appends one reference token to a JSON pointer (RFC 6901).
+// maxPointer is the length of a pointer in bytes. A server may send a key of a megabyte with thousands of values below it.
+const maxPointer = 1000
+
+// Pointer appends one reference token to a JSON pointer (RFC 6901), of which it keeps the first 1,000 bytes.
 func Pointer(where, key string) string {
-	return where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+	p := where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+	if len(p) > maxPointer {
+		p = strings.ToValidUTF8(p[:maxPointer], "")
+	}
+	return p
 }
 
 // Resolve returns the value that a reference names within n: a JSON pointer in a

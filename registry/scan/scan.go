@@ -111,7 +111,7 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int) {
 		s.words(words, where)
 	case 'a':
 		for i, v := range n.Values {
-			s.walk(v, where+"/"+strconv.Itoa(i), depth+1)
+			s.walk(v, rawjson.Pointer(where, strconv.Itoa(i)), depth+1)
 		}
 	case 'o':
 		for i, key := range n.Keys {

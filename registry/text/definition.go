@@ -79,7 +79,7 @@ func (c *cleaner) walk(n *rawjson.Node, where string, schema bool) {
 		}
 	case 'a':
 		for i, v := range n.Values {
-			c.walk(v, where+"/"+strconv.Itoa(i), schema)
+			c.walk(v, rawjson.Pointer(where, strconv.Itoa(i)), schema)
 		}
 	case 'o':
 		for i, key := range n.Keys {

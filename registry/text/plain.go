@@ -71,11 +71,14 @@ func Cut(s string, n int) string {
 
 // Clip returns the first 300 characters of s, with "…" behind a longer text.
 func Clip(s string) string {
-	const most = 300
-	if utf8.RuneCountInString(s) <= most {
-		return s
+	n := 0
+	for i := range s {
+		if n == 300 {
+			return s[:i] + "…"
+		}
+		n++
 	}
-	return string([]rune(s)[:most]) + "…"
+	return s
 }
 
 // UTF16Len returns the length of s as JavaScript counts it.

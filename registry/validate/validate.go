@@ -280,7 +280,7 @@ func (v *validator) array(s, value *rawjson.Node, path string, depth int) {
 		first, rest = rest, s.Get("additionalItems")
 	}
 	for i, e := range value.Values {
-		at := path + "/" + strconv.Itoa(i)
+		at := rawjson.Pointer(path, strconv.Itoa(i))
 		switch {
 		case first.Is('a') && i < len(first.Values):
 			v.check(first.Values[i], e, at, depth+1)

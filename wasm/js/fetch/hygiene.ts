@@ -1,6 +1,7 @@
 // Removes hidden characters from a definition. registry/text does the same.
 
-import { isObject, type JsonObject } from '../shared/json.ts'
+import { isObject, type JsonObject } from '../shared/object.ts'
+import { pointer, step } from '../shared/pointer.ts'
 import { excerptAt, mayHide, plain } from '../shared/plaintext.ts'
 import type { Flag } from '../shared/types.ts'
 
@@ -44,7 +45,7 @@ export function cleanTool(tool: JsonObject): Cleaned {
     if (Array.isArray(v)) {
       let out: unknown[] = v
       for (let i = 0; i < v.length; i++) {
-        const made = walk(v[i], `${where}/${i}`, schema)
+        const made = walk(v[i], pointer(where + step(i)), schema)
         if (made !== v[i]) (out === v ? (out = v.slice()) : out)[i] = made
       }
       return out
@@ -64,7 +65,7 @@ export function cleanTool(tool: JsonObject): Cleaned {
     for (const key in o) {
       if (plain(key).at >= 0) refused ??= 'the name of a parameter or member holds hidden characters'
       const value = o[key]
-      const made = fn(key, value, `${where}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      const made = fn(key, value, pointer(where + step(key)))
       if (made !== value) {
         if (out === o) out = { ...o }
         Object.defineProperty(out, key, { value: made, writable: true, enumerable: true, configurable: true })

@@ -3,6 +3,7 @@
 // output.
 
 import { isObject } from '../shared/object.ts'
+import { step } from '../shared/pointer.ts'
 import { geminiParameters } from './gemini.ts'
 import {
   clip,
@@ -16,7 +17,6 @@ import {
   set,
   shape,
   shapeOf,
-  step,
   wellFormed,
   type Schema,
   type SchemaLoss,

@@ -2,7 +2,8 @@
 // what the API refuses.
 
 import { isObject } from '../shared/object.ts'
-import { clip, Conversion, describeSchema, distinct, get, json, set, step, type Schema } from './schemashape.ts'
+import { step } from '../shared/pointer.ts'
+import { clip, Conversion, describeSchema, distinct, get, json, set, type Schema } from './schemashape.ts'
 import { fold, lookup, rootView, typesOf, view, type View } from './schemaview.ts'
 import {
   geminiFormats,

@@ -1,7 +1,8 @@
 // The references of a schema. registry/convert/refs.go does the same and explains it.
 
 import { isObject } from '../shared/object.ts'
-import { get, holdsSchemas, json, shapeOf, step, type Schema } from './schemashape.ts'
+import { step } from '../shared/pointer.ts'
+import { get, holdsSchemas, json, shapeOf, type Schema } from './schemashape.ts'
 import { lookup } from './schemaview.ts'
 import { maxBase, maxRefs, sameValue } from '../shared/wire.gen.ts'
 

@@ -1,6 +1,7 @@
 // The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
 
 import { isObject } from '../shared/object.ts'
+import { pointer } from '../shared/pointer.ts'
 import { keywordShapes, maxPattern, typeNames } from '../shared/wire.gen.ts'
 
 export type Schema = Record<string, unknown>
@@ -90,7 +91,7 @@ export const json = (v: unknown) => JSON.stringify(v)
 /** The first 300 characters. */
 export function clip(s: string): string {
   if (s.length <= 300) return s
-  const characters = [...s]
+  const characters = [...s.slice(0, 602)] // a character has at most two units
   return characters.length > 300 ? characters.slice(0, 300).join('') + '…' : s
 }
 
@@ -101,9 +102,6 @@ export interface SchemaLoss {
   /** The keyword and what became of it, as in registry/convert. */
   what: string
 }
-
-/** The step of a JSON pointer to a member. */
-export const step = (name: string | number) => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The conversion of one tool's schema. */
 export class Conversion {
@@ -133,7 +131,7 @@ export class Conversion {
   /** Runs `fn` at the place that `steps`, a JSON pointer, leads to from here. */
   at<T>(steps: string, fn: () => T): T {
     const before = this.#path
-    this.#path += steps
+    this.#path = pointer(before + steps)
     const result = fn()
     this.#path = before
     return result

@@ -2,7 +2,8 @@
 // registry/convert/merge.go and root.go do the same and explain it.
 
 import { isObject } from '../shared/object.ts'
-import { clip, Conversion, distinct, get, isSchema, json, set, shape, step, type Schema } from './schemashape.ts'
+import { step } from '../shared/pointer.ts'
+import { clip, Conversion, distinct, get, isSchema, json, set, shape, type Schema } from './schemashape.ts'
 import { maxRefs } from '../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */

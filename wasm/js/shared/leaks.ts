@@ -1,6 +1,7 @@
 // Finds secrets in the arguments and results of calls: those that the registry knows, and texts that look like one.
 
 import { originOf } from './origin.ts'
+import { pointer, step } from './pointer.ts'
 import { configSecrets, minSecret } from './redaction.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Flag, ServerConfig } from './types.ts'
@@ -78,8 +79,7 @@ export class Leaks {
       if (depth > deepest || typeof v !== 'object' || v === null || strings <= 0) return
       for (const [key, item] of Array.isArray(v) ? v.entries() : Object.entries(v)) {
         // A name that is a secret is not shown.
-        const step = typeof key === 'string' && look(key, where) ? '…' : key
-        visit(item, `${where}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)
+        visit(item, pointer(where + step(typeof key === 'string' && look(key, where) ? '…' : key)), depth + 1)
       }
     }
     visit(value, where, 0)

@@ -2,7 +2,8 @@
 // output.
 
 import source from '../../../registry/scan/rules.json' with { type: 'json' }
-import { isObject } from './json.ts'
+import { isObject } from './object.ts'
+import { pointer, step } from './pointer.ts'
 import { excerptAt, plain } from './plaintext.ts'
 import type { Flag, ToolInfo } from './types.ts'
 
@@ -87,10 +88,10 @@ class Scan {
   #walk(v: unknown, where: string, depth: number): void {
     if (depth > maxDepth || this.#full) return
     if (typeof v === 'string') return this.#text(v, where)
-    if (Array.isArray(v)) return v.forEach((e, i) => this.#walk(e, `${where}/${i}`, depth + 1))
+    if (Array.isArray(v)) return v.forEach((e, i) => this.#walk(e, pointer(where + step(i)), depth + 1))
     if (!isObject(v)) return
     for (const [key, value] of Object.entries(v)) {
-      const at = `${where}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const at = pointer(where + step(key))
       if (!/^[\w$./-]*$/.test(key)) this.#text(key, at)
       if (this.#definition && key === 'properties' && isObject(value)) this.#parameters(value, at)
       if (this.#definition || (key !== 'data' && key !== 'blob')) this.#walk(value, at, depth + 1)
@@ -103,7 +104,7 @@ class Scan {
       const snake = name.replaceAll('-', '_').replace(/([a-z])(?=[A-Z])/g, '$1_')
       const described = isObject(schema) && typeof schema['description'] === 'string' ? schema['description'] : ''
       if (parameters.test(snake) || (asking.test(snake) && asked.test(spaced(described)))) {
-        this.#flag('parameter', `${where}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, name, 0)
+        this.#flag('parameter', pointer(where + step(name)), name, 0)
       }
     }
   }
