@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { wholeChromium } from '../web/flags.ts'
 import { startChromium } from '../web/harness.ts'
 import { comparisons } from './state.ts'
 import { asked, flows, focused, lastAsked, permissions, play, says, set, until, wasAsked } from './walk.ts'
 
-const flow = flows(startChromium) // The headless shell has no clipboard.
+const flow = flows()
+const withClipboard = flows(() => startChromium([], wholeChromium))
 
 flow(
   'a chat is switched on by its note, the permission being asked in that click',
@@ -155,7 +157,7 @@ flow('options are sent one by one, and show what holds when that fails', { state
   await lastAsked(page, 'setOptions', { reuse: 'client' })
 })
 
-flow(
+withClipboard(
   'the history is filtered, searched, opened, resumed, deleted, exported and cleared',
   { state: 'used' },
   async (page) => {

@@ -1,5 +1,6 @@
 import { after, before } from 'node:test'
 import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { quickChromium } from '../web/flags.ts'
 import { startPages, type Pages } from './serve.ts'
 
 /** Pages, and a browser that finds them at the sites' addresses, for the tests of one file. */
@@ -12,7 +13,7 @@ export class Chats {
     before(async () => {
       this.pages = await startPages()
       this.#browser = await chromium.launch({
-        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        executablePath: quickChromium,
         args: ['--no-sandbox', ...this.pages.flags],
       })
       this.context = await this.newContext()

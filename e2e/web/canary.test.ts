@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import type { Cassette, Registry } from '../../wasm/js/shared/types.ts'
-import { chromiumFlags } from './flags.ts'
+import { chromiumFlags, quickChromium } from './flags.ts'
 import { listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
 import { oauthServer } from './oauthserver.ts'
 import { sdkServer } from './sdkserver.ts'
@@ -102,7 +102,7 @@ before(async () => {
   })
   profile = await mkdtemp(join(tmpdir(), 'portolan-canary-'))
   context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: quickChromium,
     args: chromiumFlags,
   })
   context.on('console', (m) => said.push(m.text()))

@@ -12,7 +12,7 @@ import { createRegistry } from '../../dist/npm/index.js'
 import { frameDigest, frameDocument } from '../../wasm/js/page/codeframe.ts'
 import type { DispatchOptions, Registry } from '../../wasm/js/shared/types.ts'
 import { soakEngines } from './engines.ts'
-import { chromiumFlags } from './flags.ts'
+import { chromiumFlags, quickChromium } from './flags.ts'
 import { launchChromium, listen, openPage, root, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 import { blocksOf } from './snippets.ts'
@@ -658,7 +658,7 @@ test('P47: code reaches no network', async () => {
   })
   // WebTransport is over QUIC, which tests have off.
   const args = chromiumFlags.filter((flag) => flag !== '--disable-quic')
-  const quick = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args })
+  const quick = await chromium.launch({ executablePath: quickChromium, args })
   const socket = createSocket('udp4', () => void requests.push('udp'))
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
   try {

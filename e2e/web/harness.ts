@@ -7,7 +7,7 @@ import { extname, join, normalize } from 'node:path'
 import { afterEach } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { chromiumFlags } from './flags.ts'
+import { chromiumFlags, quickChromium } from './flags.ts'
 import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -25,19 +25,12 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** Starts a Chromium of the file's own, with flags beside the usual ones. */
-export function startChromium(extra: string[] = []): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [...chromiumFlags, ...extra],
-  })
+/** Starts a browser of the file's own, with flags beside the usual ones. */
+export function startChromium(extra: string[] = [], executablePath = quickChromium): Promise<Browser> {
+  return chromium.launch({ executablePath, args: [...chromiumFlags, ...extra] })
 }
 
-/**
- * The run's browser, which tests share: Chromium's headless shell. It has the same engine and no windows, so a page
- * opens in half the time. It has no clipboard, hangs in dialogs, and crashes with a module that traps. Tests of such
- * things start a Chromium of their own. A file that runs by itself has one, too.
- */
+/** The run's browser, which tests share. A file that runs by itself has one of its own. */
 export function launchChromium(): Promise<Browser> {
   const shared = process.env.PORTOLAN_CHROMIUM
   return shared ? chromium.connect(shared) : startChromium()

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cdp, CdpPage } from './cdp.ts'
-import { chromiumFlags, withoutFeatures } from './flags.ts'
+import { chromiumFlags, wholeChromium, withoutFeatures } from './flags.ts'
 
 const flags = [...chromiumFlags, withoutFeatures(), '--remote-debugging-port=0', '--window-size=1400,1000']
 
@@ -34,7 +34,7 @@ export class RawChromium {
 
   async start(): Promise<void> {
     await rm(join(this.profile, 'DevToolsActivePort'), { force: true })
-    this.child = spawn(process.env.CHROMIUM ?? '/usr/bin/chromium', [
+    this.child = spawn(wholeChromium, [
       ...flags,
       `--user-data-dir=${this.profile}`,
       ...this.args,

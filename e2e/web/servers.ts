@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { quickChromium } from './flags.ts'
 import { answering, freePort, launch, root, type Running } from './harness.ts'
 
 /** A real MCP server, written by others, that a test runs. */
@@ -87,7 +88,6 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
     },
     async () => {
       const port = await freePort()
-      const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
       await run(node, [
         bin('playwright-mcp'),
         '--port',
@@ -100,7 +100,7 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
         '--isolated',
         '--no-sandbox',
         '--executable-path',
-        chromium,
+        quickChromium,
       ], local(port, '/mcp'))
       return {
         name: 'playwright',

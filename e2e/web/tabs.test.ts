@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
+import { wholeChromium } from './flags.ts'
 import { startChromium, listen, root, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 import { version } from '../../wasm/js/shared/version.ts'
@@ -54,8 +55,8 @@ after(async () => {
 const ours = (t: { type: string; url: string }) => t.type === 'shared_worker' && t.url.startsWith(site.url)
 
 /** Tabs that know nothing of other tests' tabs. */
-async function fresh(t: TestContext): Promise<BrowserContext> {
-  const context = await browser.newContext()
+async function fresh(t: TestContext, of = browser): Promise<BrowserContext> {
+  const context = await of.newContext()
   t.after(() => context.close())
   return context
 }
@@ -173,8 +174,9 @@ test('a page that was frozen beyond a deadline keeps its worker, and its other c
 
 for (const mode of ['worker', 'main'])
   test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
-    const context = await fresh(t)
-    const page = await tab(context, withServers(mode))
+    const whole = await startChromium([], wholeChromium)
+    t.after(() => whole.close())
+    const page = await tab(await fresh(t, whole), withServers(mode))
     await page.evaluate('r.discover()')
     const overwrite = 'new Uint8Array(self.memory.buffer).fill(0xff)'
     if (mode === 'main') {

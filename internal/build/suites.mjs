@@ -1,7 +1,7 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says, with `args`
- * for Node. Stages in a list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
+ * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says. Stages in a
+ * list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -60,7 +60,7 @@ export const stages = {
     },
     // These wait more than they compute: each takes 0.4 cores.
     [
-      { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
+      { name: 'chat pages', files: ['e2e/{sidepanel,chats}/*.test.ts'] },
       { name: 'extension', files: ['e2e/extension/*.test.ts'], except: long, atOnce: 4 },
     ],
     { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
@@ -75,12 +75,9 @@ export const stages = {
       files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
       atOnce: 3,
     },
-    {
-      name: 'apps and code',
-      files: ['e2e/web/{apps,appservers,codemode}.test.ts'],
-      args: ['--test-name-pattern=Firefox|WebKit'],
-    },
-    { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
+    { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
+    { name: 'stand-in chat pages', files: ['e2e/sites/*.test.ts'] },
+    { name: 'chat pages', files: ['e2e/chats/*.test.ts'] },
     { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
     { name: 'memory of the Worker', command: ['node', 'bench/proxy.ts', '--leak'] },

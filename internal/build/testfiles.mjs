@@ -22,7 +22,7 @@ function sweep(mark) {
  * Runs a file. Resolves with its counts, the names of failed tests, and its output. A file that is not
  * done within `limit` seconds is ended, and has failed.
  */
-export async function runFile(file, { environment = {}, limit = 300, args = [] } = {}) {
+export async function runFile(file, { environment = {}, limit = 300 } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'portolan-test-'))
   const report = join(dir, 'report.json')
   const mark = `PORTOLAN_TEST_RUN=${process.pid}-${++last}`
@@ -33,7 +33,6 @@ export async function runFile(file, { environment = {}, limit = 300, args = [] }
     '--test-reporter-destination=stdout',
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${report}`,
-    ...args,
     file,
   ], {
     cwd: root,
