@@ -57,7 +57,10 @@ test("a run has its own window, wide enough, and the user's stays in front", asy
   const runs = Promise.all(sites.map((site) => asking.ask(site)))
   let over = false
   const watched = (async () => {
-    while (!over) seen.push(await person())
+    while (!over) {
+      seen.push(await person())
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   })()
   await runs.finally(() => {
     over = true

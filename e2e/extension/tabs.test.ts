@@ -8,8 +8,8 @@ let rig: Rig
 let desk: Client
 let site: Listening
 before(async () => {
-  site = await listen((_req, res) =>
-    void res.writeHead(200, { 'content-type': 'text/html' }).end(
+  site = await listen((req, res) =>
+    req.url === '/never' ? undefined : void res.writeHead(200, { 'content-type': 'text/html' }).end(
       '<!doctype html><title>Tide tables</title><p class=a>High water</p><p>Low water</p><input type=password value="">',
     )
   )
@@ -81,9 +81,11 @@ test('K4: a page that says nothing for 30 s ends the call, and the next one is a
   await stuck.until(() => document.title, [], 'the page')
   const { structured } = await call(desk, 'tabs_list')
   const other = (structured as unknown as Listed).tabs.find((t) => t.url === `${site.url}/stuck`)!
-  await stuck.evaluate(() => {
+  await stuck.evaluate(() => { // its thread waits, and does nothing else
     setTimeout(() => {
-      for (;;);
+      const request = new XMLHttpRequest()
+      request.open('GET', '/never', false)
+      request.send()
     })
   })
   const begun = Date.now()

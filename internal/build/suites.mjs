@@ -1,13 +1,15 @@
 /**
- * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
- * tests of Go `packages`, or test `files` but those in `except`: two at once, or as many as `atOnce` says. Stages in a
- * list run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
+ * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the tests of Go
+ * `packages`, or test `files`, but those in `except`: two files at once, or as many as `atOnce` says. Stages in a list
+ * run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
-/** Goroutines meet in these rooms: their tests use the race detector. */
+/** Goroutines meet in these rooms: their tests use the race detector, which makes the pure ones twenty times slower. */
 const race = ['./registry/...', './bridge/...', './proxy-worker/...']
-const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...']
+const pure = ['convert', 'endpoint', 'names', 'pin', 'rawjson', 'scan', 'text', 'validate', 'wire']
+  .map((name) => `./registry/${name}/...`)
+const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...', ...pure]
 
 /** A program under js/wasm runs as a module does: the same flags, the same layout of its data. */
 const wasm = {
@@ -20,8 +22,8 @@ const wasm = {
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }
 
-/** Test files that share the machine with no other one: they measure time or memory, or apps flood their browser. */
-export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
+/** Test files that share the machine with no other one, because they measure time or memory. */
+export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
 /**
  * Long repetitions: apps of bundlers, rounds of prompts, hostile servers in Chromium, and browsers beside Chromium.
@@ -29,6 +31,7 @@ export const alone = ['e2e/web/apps.test.ts', 'e2e/web/farm.test.ts', 'e2e/web/r
  */
 const long = [
   'e2e/examples/pages.test.ts',
+  'e2e/extension/chat-locales.test.ts',
   'e2e/extension/chat-rounds.test.ts',
   'e2e/extension/firefox.test.ts',
   'e2e/panel/webkit.test.ts',
@@ -38,12 +41,13 @@ const long = [
 
 export const stages = {
   test: [
-    { name: 'check', command: ['node', 'internal/build/check.mjs'] },
     [
+      { name: 'check', command: ['node', 'internal/build/check.mjs'] },
       // Most of these packages wait more than they compute.
       {
         name: 'Go, race detector',
         packages: race,
+        except: pure,
         flags: ['-race', '-short', '-p=4'],
         environment: { CGO_ENABLED: '1' },
       },
@@ -62,9 +66,9 @@ export const stages = {
     [
       { name: 'chat pages', files: ['e2e/{sidepanel,chats}/*.test.ts'] },
       { name: 'extension', files: ['e2e/extension/*.test.ts'], except: long, atOnce: 4 },
+      { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
+      { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
     ],
-    { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite'] },
-    { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
   ],
   soak: [
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
@@ -72,7 +76,12 @@ export const stages = {
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     {
       name: 'pages',
-      files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
+      files: [
+        'e2e/web/{csp,engines,farm,runtimes}.test.ts',
+        'e2e/panel/{layout,webkit}.test.ts',
+        'e2e/sidepanel/looks.test.ts',
+        'e2e/examples/pages.test.ts',
+      ],
       atOnce: 3,
     },
     { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
