@@ -11,6 +11,9 @@ const maxPointer = 1000
 
 // Pointer appends one reference token to a JSON pointer (RFC 6901), of which it keeps the first 1,000 bytes.
 func Pointer(where, key string) string {
+	if len(where) > maxPointer-utf8.UTFMax { // it was cut before
+		return where
+	}
 	p := where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 	if len(p) > maxPointer {
 		p = strings.ToValidUTF8(p[:maxPointer], "")

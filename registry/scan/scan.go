@@ -111,7 +111,9 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int) {
 		s.words(words, where)
 	case 'a':
 		for i, v := range n.Values {
-			s.walk(v, rawjson.Pointer(where, strconv.Itoa(i)), depth+1)
+			if strings.IndexByte("sao", v.Kind) >= 0 { // a long list of numbers has no words
+				s.walk(v, rawjson.Pointer(where, strconv.Itoa(i)), depth+1)
+			}
 		}
 	case 'o':
 		for i, key := range n.Keys {

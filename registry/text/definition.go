@@ -11,7 +11,7 @@ import (
 // A Flag marks something suspicious in a text of a server. It is a hint and blocks nothing.
 type Flag struct {
 	Rule    string // "hidden_text", or one of package scan
-	Where   string // JSON pointer into the definition or the result
+	Where   string // JSON pointer into the definition or the result, see [rawjson.Pointer]
 	Excerpt string // the text around the place, with hidden characters as ⟨U+200B⟩
 }
 

@@ -1,7 +1,7 @@
 // Removes hidden characters from a definition. registry/text does the same.
 
 import { isObject, type JsonObject } from '../shared/object.ts'
-import { pointer, step } from '../shared/pointer.ts'
+import { pointer, shown, step } from '../shared/pointer.ts'
 import { excerptAt, mayHide, plain } from '../shared/plaintext.ts'
 import type { Flag } from '../shared/types.ts'
 
@@ -36,7 +36,8 @@ export function cleanTool(tool: JsonObject): Cleaned {
   let refused: string | undefined
   const text = (s: string, where: string): string => {
     const { text, at } = plain(s)
-    if (at >= 0 && flags.length < mostFlags) flags.push({ rule: 'hidden_text', where, excerpt: excerptAt(s, at) })
+    if (at >= 0 && flags.length < mostFlags)
+      flags.push({ rule: 'hidden_text', where: shown(where), excerpt: excerptAt(s, at) })
     return text
   }
   const walk = (v: unknown, where: string, schema: boolean): unknown => {
@@ -45,7 +46,7 @@ export function cleanTool(tool: JsonObject): Cleaned {
     if (Array.isArray(v)) {
       let out: unknown[] = v
       for (let i = 0; i < v.length; i++) {
-        const made = walk(v[i], pointer(where + step(i)), schema)
+        const made = walk(v[i], pointer(where, `/${i}`), schema)
         if (made !== v[i]) (out === v ? (out = v.slice()) : out)[i] = made
       }
       return out
@@ -65,7 +66,7 @@ export function cleanTool(tool: JsonObject): Cleaned {
     for (const key in o) {
       if (plain(key).at >= 0) refused ??= 'the name of a parameter or member holds hidden characters'
       const value = o[key]
-      const made = fn(key, value, pointer(where + step(key)))
+      const made = fn(key, value, pointer(where, step(key)))
       if (made !== value) {
         if (out === o) out = { ...o }
         Object.defineProperty(out, key, { value: made, writable: true, enumerable: true, configurable: true })

@@ -1,7 +1,7 @@
 // The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
 
 import { isObject } from '../shared/object.ts'
-import { pointer } from '../shared/pointer.ts'
+import { pointer, shown } from '../shared/pointer.ts'
 import { keywordShapes, maxPattern, typeNames } from '../shared/wire.gen.ts'
 
 export type Schema = Record<string, unknown>
@@ -119,7 +119,7 @@ export class Conversion {
 
   /** Notes a loss at the present place. */
   lose(what: string): void {
-    this.losses.push({ path: this.#path, what })
+    this.losses.push({ path: shown(this.#path), what })
   }
 
   /** A keyword as words in a description. */
@@ -131,7 +131,7 @@ export class Conversion {
   /** Runs `fn` at the place that `steps`, a JSON pointer, leads to from here. */
   at<T>(steps: string, fn: () => T): T {
     const before = this.#path
-    this.#path = pointer(before + steps)
+    this.#path = pointer(before, steps)
     const result = fn()
     this.#path = before
     return result

@@ -154,7 +154,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     const names = Object.keys(value)
     work += names.length
     for (const name of listOf(s, 'required')) {
-      if (typeof name === 'string' && !Object.hasOwn(value, name)) fail(pointer(path + step(name)), 'is required')
+      if (typeof name === 'string' && !Object.hasOwn(value, name)) fail(pointer(path, step(name)), 'is required')
     }
     count(s, 'Properties', names.length, path, ' properties')
     // A pattern may allow what additionalProperties does not; patterns are not read.
@@ -162,8 +162,8 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     for (const name of names) {
       const own = get(get(s, 'properties'), name)
       const schema = own === undefined ? others : own
-      if (schema === false && own === undefined) fail(pointer(path + step(name)), 'there is no such property')
-      else if (schema !== undefined) check(schema, value[name], pointer(path + step(name)), depth + 1)
+      if (schema === false && own === undefined) fail(pointer(path, step(name)), 'there is no such property')
+      else if (schema !== undefined) check(schema, value[name], pointer(path, step(name)), depth + 1)
     }
   }
 
@@ -175,7 +175,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     if (Array.isArray(rest)) [first, rest] = [rest, get(s, 'additionalItems')] // the tuple of the drafts before 2020-12
     value.forEach((e, i) => {
       const schema = Array.isArray(first) && i < first.length ? first[i] : rest
-      if (schema !== undefined) check(schema, e, pointer(path + step(i)), depth + 1)
+      if (schema !== undefined) check(schema, e, pointer(path, step(i)), depth + 1)
     })
     if (s.uniqueItems === true) {
       // Parsing may have made one number of two that have so many digits.

@@ -1,7 +1,7 @@
 // Finds secrets in the arguments and results of calls: those that the registry knows, and texts that look like one.
 
 import { originOf } from './origin.ts'
-import { pointer, step } from './pointer.ts'
+import { pointer, shown, step } from './pointer.ts'
 import { configSecrets, minSecret } from './redaction.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Flag, ServerConfig } from './types.ts'
@@ -71,7 +71,7 @@ export class Leaks {
       if (strings-- <= 0 || (left -= text.length) < 0 || flags.length >= mostFlags) return false
       const what = known.find(([, secret]) => text.includes(secret))?.[0] ??
         shapes.find(([, pattern]) => text.search(pattern) >= 0)?.[0]
-      if (what) flags.push({ rule: 'secret', where, excerpt: what })
+      if (what) flags.push({ rule: 'secret', where: shown(where), excerpt: what })
       return !!what
     }
     const visit = (v: unknown, where: string, depth: number): void => {
@@ -79,7 +79,7 @@ export class Leaks {
       if (depth > deepest || typeof v !== 'object' || v === null || strings <= 0) return
       for (const [key, item] of Array.isArray(v) ? v.entries() : Object.entries(v)) {
         // A name that is a secret is not shown.
-        visit(item, pointer(where + step(typeof key === 'string' && look(key, where) ? '…' : key)), depth + 1)
+        visit(item, pointer(where, step(typeof key === 'string' && look(key, where) ? '…' : key)), depth + 1)
       }
     }
     visit(value, where, 0)

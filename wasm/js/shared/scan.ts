@@ -3,7 +3,7 @@
 
 import source from '../../../registry/scan/rules.json' with { type: 'json' }
 import { isObject } from './object.ts'
-import { pointer, step } from './pointer.ts'
+import { pointer, shown, step } from './pointer.ts'
 import { excerptAt, plain } from './plaintext.ts'
 import type { Flag, ToolInfo } from './types.ts'
 
@@ -82,16 +82,19 @@ class Scan {
   }
 
   #flag(rule: string, where: string, text: string, at: number): void {
-    if (this.#flags.length < maxFlags) this.#flags.push({ rule, where, excerpt: excerptAt(text, at) })
+    if (this.#flags.length < maxFlags) this.#flags.push({ rule, where: shown(where), excerpt: excerptAt(text, at) })
   }
 
   #walk(v: unknown, where: string, depth: number): void {
     if (depth > maxDepth || this.#full) return
     if (typeof v === 'string') return this.#text(v, where)
-    if (Array.isArray(v)) return v.forEach((e, i) => this.#walk(e, pointer(where + step(i)), depth + 1))
+    if (Array.isArray(v)) {
+      for (const [i, e] of v.entries()) // a long list of numbers has no words
+        if (typeof e === 'string' || typeof e === 'object') this.#walk(e, pointer(where, `/${i}`), depth + 1)
+    }
     if (!isObject(v)) return
     for (const [key, value] of Object.entries(v)) {
-      const at = pointer(where + step(key))
+      const at = pointer(where, step(key))
       if (!/^[\w$./-]*$/.test(key)) this.#text(key, at)
       if (this.#definition && key === 'properties' && isObject(value)) this.#parameters(value, at)
       if (this.#definition || (key !== 'data' && key !== 'blob')) this.#walk(value, at, depth + 1)
@@ -104,7 +107,7 @@ class Scan {
       const snake = name.replaceAll('-', '_').replace(/([a-z])(?=[A-Z])/g, '$1_')
       const described = isObject(schema) && typeof schema['description'] === 'string' ? schema['description'] : ''
       if (parameters.test(snake) || (asking.test(snake) && asked.test(spaced(described)))) {
-        this.#flag('parameter', pointer(where + step(name)), name, 0)
+        this.#flag('parameter', pointer(where, step(name)), name, 0)
       }
     }
   }

@@ -969,7 +969,7 @@ export interface ToolFilter {
 export interface Loss {
   /** The tool's name for models. */
   tool: string
-  /** JSON pointer into the inputSchema; empty for its root. */
+  /** JSON pointer into the inputSchema, of at most 1,000 characters; empty for its root. */
   pointer: string
   /** Empty if no keyword is concerned. */
   keyword: string
@@ -1347,7 +1347,7 @@ export interface Flag {
    * outputSchema, and `excerpt` says what is wanted there. `secret`: it looks like one, and `excerpt` says which.
    */
   rule: string
-  /** JSON pointer into the definition or the result. */
+  /** JSON pointer into the definition or the result, of at most 1,000 characters. */
   where: string
   /** The text at that place, shortened. Hidden characters are shown as `⟨U+200B⟩`. */
   excerpt: string
