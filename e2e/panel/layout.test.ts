@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { violations } from './axe.ts'
-import { soak } from '../web/soak.ts'
 import type { PanelPage } from './site.ts'
 import { withStates } from './states.ts'
 
@@ -39,7 +38,7 @@ const translate = ({ page }: PanelPage, locale: string) =>
   }, locale)
 
 const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
-  ...soak && { 'forced colours': { colorScheme: 'light', forcedColors: 'active' } as const },
+  'forced colours': { colorScheme: 'light', forcedColors: 'active' },
   dark: { colorScheme: 'dark', forcedColors: 'none' },
   light: { colorScheme: 'light' },
 }

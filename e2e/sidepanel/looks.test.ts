@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { soak } from '../web/soak.ts'
 import { states } from './state.ts'
 import { be, bridgesAt, withPages } from './walk.ts'
 
@@ -64,7 +63,7 @@ async function everywhere(page: Page, look: (where: string) => Promise<void>): P
 const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
   light: { colorScheme: 'light', forcedColors: 'none' },
   dark: { colorScheme: 'dark', forcedColors: 'none' },
-  ...soak && { 'forced colours': { colorScheme: 'light', forcedColors: 'active' } as const },
+  'forced colours': { colorScheme: 'light', forcedColors: 'active' },
 }
 test(`axe finds nothing in ${Object.keys(looks).join(', ')}`, async () => {
   const { page, faults } = await open({ state: 'fresh', context: { reducedMotion: 'reduce' } })

@@ -76,12 +76,7 @@ export const stages = {
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     {
       name: 'pages',
-      files: [
-        'e2e/web/{csp,engines,farm,runtimes}.test.ts',
-        'e2e/panel/{layout,webkit}.test.ts',
-        'e2e/sidepanel/looks.test.ts',
-        'e2e/examples/pages.test.ts',
-      ],
+      files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
       atOnce: 3,
     },
     { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
