@@ -5,7 +5,7 @@ export interface AppCase {
   name: string
   /** The body of an async function. Its value is reported. SPY is a server that must hear nothing. */
   script: string
-  /** What is reported. Absent: nothing is, because the app is closed. */
+  /** What is reported, by an app with a card only where the browser keeps it. Absent: nothing is. */
   want?: unknown
   /** Why a card takes the app's place. */
   card?: string
@@ -115,7 +115,7 @@ export const cases: AppCase[] = [
     script: `return tried(() => fetch(SPY))`,
     want: 'TypeError',
   },
-  { name: 'goes_elsewhere', script: `location.href = SPY`, card: 'left' },
+  { name: 'goes_elsewhere', script: `location.href = SPY; return 'still here'`, want: 'still here', card: 'left' },
   { name: 'goes_to_blank', script: `location.href = 'about:blank'`, card: 'left' },
   { name: 'replaces_itself', script: `location.href = 'data:text/html,<p>replaced'`, card: 'left' },
   {

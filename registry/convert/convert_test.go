@@ -105,3 +105,19 @@ func TestConvertGolden(t *testing.T) {
 		}
 	}
 }
+
+func TestPlacesOfLossesAreBounded(t *testing.T) {
+	deep := strings.Repeat(`{"type":"array","items":{"anyOf":[`, 10) + `{"$ref":"#/none"}` + strings.Repeat(`]}}`, 10)
+	def := `{"inputSchema":{"type":"object","properties":{"` + strings.Repeat("k", 5000) + `":` + deep + `}}}`
+	for _, d := range Dialects() {
+		_, losses, err := Tool(d, "name", "server", []byte(def))
+		if err != nil || d != Anthropic && len(losses) == 0 {
+			t.Errorf("%s: %d losses, error %v", d, len(losses), err)
+		}
+		for _, loss := range losses {
+			if len(loss.Path) > 1000 {
+				t.Errorf("%s: the place of %q has %d bytes", d, loss.What, len(loss.Path))
+			}
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (c *converter) geminiProperties(v *view, out *rawjson.Node, path string, de
 		known[name] = true
 		properties.Keys = append(properties.Keys, name)
 		properties.Values = append(properties.Values,
-			c.geminiAt(source.Values[i], rawjson.Pointer(path+"/properties", name), depth+1, v.refs))
+			c.geminiAt(source.Values[i], rawjson.Pointer(rawjson.Pointer(path, "properties"), name), depth+1, v.refs))
 	}
 	if len(properties.Keys) > 0 {
 		out.Set("properties", properties)
@@ -106,12 +106,12 @@ func (c *converter) geminiItems(v *view, path string, depth int) *rawjson.Node {
 		if items.Is('o') {
 			list = append(list, items)
 		}
-		return c.geminiAt(newUnion("anyOf", list...), path+"/prefixItems", depth+1, v.refs)
+		return c.geminiAt(newUnion("anyOf", list...), rawjson.Pointer(path, "prefixItems"), depth+1, v.refs)
 	}
 	if items == nil {
 		items = rawjson.NewObject()
 	}
-	return c.geminiAt(items, path+"/items", depth+1, v.refs)
+	return c.geminiAt(items, rawjson.Pointer(path, "items"), depth+1, v.refs)
 }
 
 // geminiNotes describes the keywords that Gemini lacks. A keyword of an excluded

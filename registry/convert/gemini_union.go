@@ -109,7 +109,7 @@ func (c *converter) alternatives(v *view, key, path string, depth int) (parts []
 			s = bothOf(s, beside)
 		}
 		c.spend(cost)
-		part := c.geminiAt(s, rawjson.Pointer(path+"/"+key, strconv.Itoa(i)), depth+1, v.refs)
+		part := c.geminiAt(s, rawjson.Pointer(rawjson.Pointer(path, key), strconv.Itoa(i)), depth+1, v.refs)
 		if inner := part.Get("anyOf"); inner != nil {
 			parts = append(parts, inner.Values...)
 		} else {

@@ -47,7 +47,7 @@ func (c *converter) view(s *rawjson.Node, path string, refs []string) view {
 	if list := v.schema.Get("allOf"); list != nil {
 		v.schema.Delete("allOf")
 		for i, s := range list.Values {
-			v.merge(c, c.view(s, rawjson.Pointer(path+"/allOf", strconv.Itoa(i)), refs), path)
+			v.merge(c, c.view(s, rawjson.Pointer(rawjson.Pointer(path, "allOf"), strconv.Itoa(i)), refs), path)
 		}
 	}
 	return v

@@ -53,7 +53,7 @@ func (c *converter) fold(v *view, key, path string) {
 	var required []string
 	var forms []string
 	for i, s := range alternatives {
-		w := c.view(s, rawjson.Pointer(path+"/"+key, strconv.Itoa(i)), v.refs)
+		w := c.view(s, rawjson.Pointer(rawjson.Pointer(path, key), strconv.Itoa(i)), v.refs)
 		needs := w.schema.Get("required").Texts()
 		if i == 0 {
 			required = needs
