@@ -175,7 +175,7 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     if (Array.isArray(rest)) [first, rest] = [rest, get(s, 'additionalItems')] // the tuple of the drafts before 2020-12
     value.forEach((e, i) => {
       const schema = Array.isArray(first) && i < first.length ? first[i] : rest
-      if (schema !== undefined) check(schema, e, pointer(path, step(i)), depth + 1)
+      if (schema !== undefined) check(schema, e, pointer(path, `/${i}`), depth + 1)
     })
     if (s.uniqueItems === true) {
       // Parsing may have made one number of two that have so many digits.
