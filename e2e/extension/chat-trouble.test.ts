@@ -51,12 +51,14 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
       const { id } = await asking.tab('gemini')
       const failed = asking.fails('gemini', '[[slow ms=30000]]', 'TIMEOUT', { timeoutSeconds: 10 })
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.site === 'gemini' && r.phase === 'answering'))
-      // The page reacts to nothing from then on.
+      // The page reacts to nothing from then on: its thread waits, and does nothing else.
       await asking.rig.panel.evaluate((tabId) =>
         void chrome.scripting.executeScript({
           target: { tabId },
           func: () => {
-            for (const end = Date.now() + 60_000; Date.now() < end;);
+            const request = new XMLHttpRequest()
+            request.open('GET', '/never', false)
+            request.send()
           },
         }), id)
       assert.match((await failed).text, /its page does not react/)

@@ -113,6 +113,7 @@ async function respond(
   if (url.pathname.startsWith('/images/')) return send(res, 200, 'image/svg+xml', picture)
   if (url.pathname.startsWith('/icons/'))
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
+  if (url.pathname === '/never') return
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
   // The tab has no address for as long as this takes.
   if (state.loggedOut === 'away') await new Promise((resolve) => setTimeout(resolve, 500))

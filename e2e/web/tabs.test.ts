@@ -139,7 +139,9 @@ test('a worker that hangs is replaced when it misses a deadline by far', async (
   const context = await fresh(t)
   const page = await tab(context, withServers('worker'))
   await page.evaluate('r.discover()')
-  await page.workers()[0]!.evaluate('void setTimeout(() => { for (;;) {} })')
+  await page.workers()[0]!.evaluate(`void setTimeout(() => { // its thread waits, and does nothing else
+    Atomics.wait(new Int32Array(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer), 0, 0)
+  })`)
   const late = await page.evaluate(`r.call('demo__echo', {}, { timeoutMs: 200 }).catch((e) => e.code)`)
   assert.equal(late, 'timeout')
   assert.equal(await page.evaluate('workers.length'), 1, 'it may be busy')
