@@ -60,9 +60,11 @@ export const legible = (text: string): unknown =>
 
 /** The text among others that says a value with all its digits. Undefined if there is none, or none is needed. */
 export function exactText(value: unknown, texts: readonly unknown[]): string | undefined {
+  let said: string | undefined // made once, because a server may send a large value with many texts
   return texts.find((t) => {
     try {
-      return typeof t === 'string' && mayLoseDigits(t) && JSON.stringify(JSON.parse(t)) === JSON.stringify(value)
+      return typeof t === 'string' && mayLoseDigits(t) && JSON.stringify(JSON.parse(t)) ===
+          (said ??= JSON.stringify(value))
     } catch { /* it is no JSON */ }
   }) as string | undefined
 }
