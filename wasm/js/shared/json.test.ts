@@ -83,6 +83,8 @@ test('legible keeps the digits of integers that a double cannot hold, and nothin
   const { id: _, many: __, ...same } = JSON.parse(text) as Record<string, unknown>
   assert.deepEqual(rest, same)
   assert.equal((legible(JSON.stringify({ n: '1'.repeat(2e7) })) as { n: string }).n.length, 2e7)
+  assert.deepEqual(legible(`["${'\\n'.repeat(5e6)}", ${'9'.repeat(16)}]`), ['\n'.repeat(5e6), '9'.repeat(16)])
+  assert.throws(() => legible(`["${'9'.repeat(16)}`), SyntaxError)
 })
 
 test('a value is written once to be compared with many texts', () => {
