@@ -200,6 +200,23 @@ test('a result of very many blocks is shown in part, and can be saved whole', as
   await p.page.close()
 })
 
+test('a wide and deep value is open in part', async () => {
+  const p = await openPanel(browser, site)
+  const made = await p.page.evaluate(async () => {
+    const row = (of: unknown) => Array.from({ length: 60 }, () => of)
+    const { signal } = new AbortController()
+    const about = { server: 's', tool: 't', name: 's__t', annotations: {}, trusted: false, pin: '', description: '' }
+    void window.panel.approve({ ...about, args: { ...row(row(row(1))) }, flags: [], signal } as never)
+    const { shadowRoot } = window.panel
+    while (!shadowRoot!.querySelector('portolan-json portolan-json'))
+      await new Promise(requestAnimationFrame)
+    await new Promise((resolve) => setTimeout(resolve))
+    return shadowRoot!.querySelectorAll('portolan-json').length
+  })
+  assert.ok(made > 60 && made < 5000, `${made} elements`)
+  await p.page.close()
+})
+
 test('parameters stay hidden that the form does not show', async (t) => {
   const properties = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`p${i}`, { type: 'string' }]))
   const wide = await faultServer({
