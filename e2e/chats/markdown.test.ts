@@ -220,6 +220,15 @@ test('hostile pages end soon, and are marked as cut', async () => {
     (await read(`<p><a href="https://e.example/">${'['.repeat(100_000)}</a>${'1'.repeat(100_000)}</p>`)).text.length >
       100_000,
   )
+  const gap = ' '.repeat(1_000_000)
+  for (
+    const [html, least] of [
+      [`<code> ${'a'.repeat(1_000_000)}</code>`, 1_000_000],
+      [`<code>a${gap}b</code>`, 4],
+      [`<a href="#x">${gap}b</a>`, 1],
+      [`<span class="math-inline" data-math="a${gap}b"></span>`, 4],
+    ] as const
+  ) assert.ok((await read(`<p>${html}</p>`)).text.length >= least, html.slice(0, 30))
   console.log(`# the longest of them took ${longest.toFixed(0)} ms`)
   assert.ok(longest < 30_000, 'none takes time that grows with its square')
 })

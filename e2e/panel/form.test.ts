@@ -300,3 +300,18 @@ test('the forms of tools that others wrote', () => {
   }
   assert.deepEqual([...kinds.keys()], ['object'], JSON.stringify([...kinds]))
 })
+
+test('a form has a bounded number of items, whatever its schema asks for', () => {
+  const size = (s: State): number =>
+    typeof s === 'object' && s ? Object.values(s).reduce<number>((n, v) => n + size(v), 1) : 1
+  let lists: object = { type: 'string' }
+  for (let depth = 0; depth < 8; depth++) lists = { type: 'array', minItems: 100, items: lists }
+  assert.ok(size(initial(formOf(object({ a: lists }, { required: ['a'] })))) < 1000)
+  const members = object(Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`m${i}`, { type: 'boolean' }])))
+  assert.ok(
+    size(initial(formOf(object({ a: { type: 'array', minItems: 100, items: members } }, { required: ['a'] })))) < 1000,
+  )
+  const long = Array.from({ length: 100_000 }, (_, i) => i)
+  assert.equal(initial(only({ type: 'array', items: { type: 'integer' }, default: long })), undefined)
+  assert.deepEqual(initial(only({ type: 'array', items: { type: 'integer' }, default: [1, 2] })), ['1', '2'])
+})

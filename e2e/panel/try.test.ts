@@ -173,6 +173,50 @@ test('a result shows large integers with all their digits', async (t) => {
   await p.page.close()
 })
 
+test('a result of very many blocks is shown in part, and can be saved whole', async (t) => {
+  const many = 40_000, digits = '1'.repeat(16)
+  const bank = await faultServer({
+    on: {
+      'tools/call': (a) =>
+        result(a, {
+          content: Array.from({ length: many }, () => ({ type: 'text', text: digits })),
+          structuredContent: { text: 'x'.repeat(4 << 20) },
+        }),
+    },
+  })
+  t.after(() => bank.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { s: { url: bank.url } } })
+  await trying(p, 't')
+  const begun = performance.now()
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.getByText(`and ${(many - 200).toLocaleString('en')} more`).waitFor()
+  console.log(`# shown after ${(performance.now() - begun).toFixed(0)} ms`)
+  assert.equal(await p.panel.locator('.result .block').count(), 201)
+  const saved = p.page.waitForEvent('download')
+  await p.panel.locator('.result').getByRole('button', { name: 'Save' }).click()
+  const text = await readFile(await (await saved).path(), 'utf8')
+  assert.equal((JSON.parse(text) as { content: unknown[] }).content.length, many)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a wide and deep value is open in part', async () => {
+  const p = await openPanel(browser, site)
+  const made = await p.page.evaluate(async () => {
+    const row = (of: unknown) => Array.from({ length: 60 }, () => of)
+    const { signal } = new AbortController()
+    const about = { server: 's', tool: 't', name: 's__t', annotations: {}, trusted: false, pin: '', description: '' }
+    void window.panel.approve({ ...about, args: { ...row(row(row(1))) }, flags: [], signal } as never)
+    const { shadowRoot } = window.panel
+    while (!shadowRoot!.querySelector('portolan-json portolan-json'))
+      await new Promise(requestAnimationFrame)
+    await new Promise((resolve) => setTimeout(resolve))
+    return shadowRoot!.querySelectorAll('portolan-json').length
+  })
+  assert.ok(made > 60 && made < 5000, `${made} elements`)
+  await p.page.close()
+})
+
 test('parameters stay hidden that the form does not show', async (t) => {
   const properties = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`p${i}`, { type: 'string' }]))
   const wide = await faultServer({

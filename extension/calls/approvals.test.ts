@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { ToolCall } from '../tools/tool.ts'
 import { Approvals } from './approvals.ts'
 
@@ -17,4 +19,29 @@ test('calls of one client that wait for approvals take no place of another clien
   stop.abort()
   assert.deepEqual(new Set(await Promise.all(flood)), new Set(['gone']))
   assert.equal(approvals.list.length, 0)
+})
+
+test('arguments that are shown in part are not kept whole while a call waits', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const stop = new AbortController()
+  const approvals = new Approvals(() => {})
+  let deep: unknown[] = []
+  for (let i = 0; i < 1000; i++) deep = [deep]
+  const args = { list: Array.from({ length: 5 }, () => deep) }
+  gc()
+  const before = process.memoryUsage().heapUsed
+  const calls = Array.from(
+    { length: 10 },
+    () =>
+      approvals.ask(
+        { client: { key: 'c', name: 'c' }, tool: 't', args, signal: stop.signal } as unknown as ToolCall,
+        's',
+      ),
+  )
+  gc()
+  assert.ok(process.memoryUsage().heapUsed - before < 20e6)
+  assert.equal(approvals.list[0]!.args.length, 4001)
+  stop.abort()
+  await Promise.all(calls)
 })

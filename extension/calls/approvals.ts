@@ -1,3 +1,4 @@
+import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Approval, Requests } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 
@@ -50,7 +51,7 @@ export class Approvals {
         tool,
         summary,
         flags,
-        args: text.length > longestArgs ? `${text.slice(0, longestArgs)}…` : text,
+        args: text.length > longestArgs ? `${copied(text.slice(0, longestArgs))}…` : text,
         askedAt,
         expiresAt: askedAt + patience,
       },

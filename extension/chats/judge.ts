@@ -129,8 +129,10 @@ export function readConsensus(reply: string, names: string[]): Consensus {
 
 /** Finds the JSON object in a reply: in a fence, or from the first brace to the last. */
 function objectIn(reply: string): Record<string, unknown> {
-  const fence = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(reply)?.[1]
-  const text = fence ?? reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1)
+  const opened = /```(?:json)?[^\S\n]*\n/.exec(reply)
+  const rest = opened ? reply.slice(opened.index + opened[0].length - 1) : ''
+  const end = rest.search(/\n[^\S\n]*```/)
+  const text = end > 0 ? rest.slice(0, end) : reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1)
   let value: unknown
   try {
     value = JSON.parse(text)

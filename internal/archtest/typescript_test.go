@@ -127,7 +127,8 @@ var scriptRules = []scriptRule{
 	{
 		room: "extension/calls",
 		may: []string{
-			"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts", "wasm/js/shared/json.ts",
+			"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts", "wasm/js/shared/copied.ts",
+			"wasm/js/shared/json.ts",
 		},
 		reason: "admits calls",
 	},

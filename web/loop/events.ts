@@ -1,4 +1,4 @@
-/** Gives an event to the reader. If the newest event that still waits is one that `replaces` names, it goes. */
+/** Gives an event to the reader. The newest of the events that still wait, and that `replaces` names, goes. */
 export type Put<Event> = (event: Event, replaces?: (waiting: Event) => boolean) => void
 
 /**
@@ -14,8 +14,8 @@ export function eventsOf<Event>(
   let over = false
   const events = async function*() {
     const working = work((event, replaces) => {
-      const last = waiting.at(-1)
-      if (last && replaces?.(last)) waiting.pop()
+      const old = replaces ? waiting.findLastIndex(replaces) : -1
+      if (old >= 0) waiting.splice(old, 1)
       waiting.push(event)
       wake()
     }, ends.signal).finally(() => {

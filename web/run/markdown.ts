@@ -19,7 +19,7 @@ const longest = 20_000
 const inline = new RegExp(
   [
     /\\(?<escaped>[!-/:-@[-`{-~])/,
-    /!?\[(?<label>[^[\]]*)\]\(\s*<?(?<target>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"]*")?\s*\)/,
+    /!?\[(?<label>[^[\]]*)\]\(\s{0,50}<?(?<target>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s{1,50}"[^"]*")?\s{0,50}\)/,
     /<(?<auto>[a-z][a-z\d+.-]{1,20}:[^<>\s]*)>/,
     /<[/!?]?[a-z][^<>]*>?/,
     /`(?<code>[^`]+)`/,
@@ -65,6 +65,13 @@ export function inlines(text: string, admit: Admit): Inline[] {
   return parts
 }
 
+/** The words of a heading, without the `#` after them. */
+function withoutMarks(words: string): string {
+  let end = words.length
+  while (words[end - 1] === '#') end--
+  return words.slice(0, end).trimEnd()
+}
+
 /** Reads headings, lists, paragraphs, emphasis, code and links. Everything else is text. */
 export function parse(markdown: string, admit: Admit): Block[] {
   const blocks: Block[] = []
@@ -73,12 +80,12 @@ export function parse(markdown: string, admit: Admit): Block[] {
     if (words.length) blocks.push({ kind: 'paragraph', lines: [inlines(words.join(' '), admit)] })
     words = []
   }
-  for (const line of markdown.slice(0, longest).split(/\r?\n/)) {
-    const heading = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/.exec(line)
+  for (const line of markdown.slice(0, longest).split(/\r\n?|[\n\u2028\u2029]/)) {
+    const heading = /^\s{0,3}#{1,6}\s+(.*)$/.exec(line)
     const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line)
     const last = blocks.at(-1)
     if (heading || item || !line.trim()) endParagraph()
-    if (heading) blocks.push({ kind: 'heading', lines: [inlines(heading[1]!, admit)] })
+    if (heading) blocks.push({ kind: 'heading', lines: [inlines(withoutMarks(heading[1]!), admit)] })
     else if (item) {
       const parts = inlines(item[1]!, admit)
       if (last?.kind === 'list' && blocks.at(-1) === last) last.lines.push(parts)

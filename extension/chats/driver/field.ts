@@ -94,9 +94,11 @@ const largestPaste = 4000
 function pieces(text: string): string[] {
   const out: string[] = []
   for (let at = 0; at < text.length;) {
-    let end = Math.min(at + largestPaste, text.length)
+    const most = Math.min(at + largestPaste, text.length)
+    let end = most
     if (end < text.length) {
-      while (end > at + 1 && !/[^\s\ud800-\udbff][^\s\udc00-\udfff]/.test(text.slice(end - 1, end + 1))) end--
+      while (end > at && !/[^\s\ud800-\udbff][^\s\udc00-\udfff]/.test(text.slice(end - 1, end + 1))) end--
+      if (end === at) end = most // no word has two letters
     }
     out.push(text.slice(at, end))
     at = end

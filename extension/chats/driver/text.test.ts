@@ -19,6 +19,11 @@ test('what editors make of spaces is one form, lines stay', () => {
   assert.equal(spoken('  Stop\n generating… '), 'stop generating')
 })
 
+test('a name with many dots takes time in proportion to its length', () => {
+  const dots = '.'.repeat(1_000_000)
+  assert.equal(spoken(`${dots}x${dots}`), `${dots}x`)
+})
+
 test("a turn is the prompt's: as sent, laid out differently, rendered, cut, with a few words around it", () => {
   const long = 'Tell me about the harbours of the northern coast, one by one, with their depths and lights. '.repeat(5)
   const rows: [string, string, boolean][] = [

@@ -10,7 +10,8 @@ export function normalised(text: string): string {
 export const bare = (text: string) => normalised(text).replace(/\s+/g, '')
 
 /** Normalizes a button's name or a notice's sentence, for comparison with a word list. */
-export const spoken = (text: string) => normalised(text).replace(/\s+/g, ' ').replace(/[.…!。！]+$/u, '').toLowerCase()
+export const spoken = (text: string) =>
+  normalised(text).replace(/\s+/g, ' ').replace(/(?<![.…!。！])[.…!。！]+$/u, '').toLowerCase()
 
 const longEnough = 60
 const addedByPage = 16

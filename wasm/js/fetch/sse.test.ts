@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { SseScanner } from './sse.ts'
 
 interface Scan {
@@ -145,3 +147,20 @@ function reference(text: string): [string, string][] {
   }
   return events
 }
+
+test('an unfinished event takes about as much memory as it is long', () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const grown = (chunk: string, chunks: number) => {
+    const scanner = new SseScanner(8 << 20, () => {}), b = bytes(chunk)
+    gc()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < chunks; i++) assert.ok(scanner.push(b))
+    gc()
+    const after = process.memoryUsage().heapUsed
+    scanner.end() // it lives until here
+    return after - before
+  }
+  assert.ok(grown(`: ${'x'.repeat(256 << 10)}\ndata: 0123456789abcdef\n`, 500) < 20e6)
+  assert.ok(grown('x', 2 << 20) < 20e6)
+})

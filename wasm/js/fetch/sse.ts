@@ -1,10 +1,15 @@
 // Splits the bytes of a response into server-sent events (HTML standard, section 9.2.6). Each chunk is decoded as a
 // whole, because a call of the decoder costs more than an event and leaves garbage that Chromium collects late.
 
+import { copied } from '../shared/copied.ts'
+
 const COLON = 58, SPACE = 32
 
 /** The longest event id that is sent back, in characters. A part of an id would resume at another place. */
 const longestId = 4096
+
+/** Parts of a line that are shorter are joined before they are kept, in characters. */
+const shortPart = 4096
 
 /** Splits one response into events. After its limit it takes no more bytes. */
 export class SseScanner {
@@ -19,8 +24,10 @@ export class SseScanner {
   readonly #onEvent: (event: string, data: string) => void
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   #tail = '' // the start of an unfinished line
+  #short = '' // what follows it, until that is long
   #tailBytes = 0
   #data: string[] = []
+  #copied = 0 // lines in #data that are copies
   #bytes = 0 // kept in #tail and #data
   #event = ''
   #id: string | undefined
@@ -54,12 +61,12 @@ export class SseScanner {
       const to = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf
       if (to < 0) {
         const rest = text.slice(from), size = sizeOf(rest)
-        this.#tail += rest
+        this.#keep(rest)
         this.#tailBytes += size
         this.#bytes += size
         break
       }
-      if (this.#tail === '') this.#line(text, from, to, sizeOf)
+      if (this.#tailBytes === 0) this.#line(text, from, to, sizeOf)
       else this.#ended(text.slice(from, to))
       if (this.#bytes > this.#maxBytes) break
       from = to + 1
@@ -70,9 +77,12 @@ export class SseScanner {
       if (lf >= 0 && lf < from) lf = text.indexOf('\n', from)
       if (cr >= 0 && cr < from) cr = text.indexOf('\r', from)
     }
+    // The lines of an unfinished event do not keep the whole chunk in memory.
+    for (; this.#copied < this.#data.length; this.#copied++)
+      this.#data[this.#copied] = copied(this.#data[this.#copied]!)
     if (this.#bytes <= this.#maxBytes) return true
     this.stopped = true
-    this.#tail = ''
+    this.#tail = this.#short = ''
     this.#data = []
     return false
   }
@@ -84,16 +94,24 @@ export class SseScanner {
   end(): void {
     if (this.stopped) return
     const rest = this.#decoder.decode()
-    if (this.#tail + rest !== '') this.#ended(rest)
+    if (this.#tailBytes > 0 || rest !== '') this.#ended(rest)
     this.#id = undefined
     this.#dispatch()
   }
 
+  /** Keeps a part of the unfinished line. */
+  #keep(part: string): void {
+    this.#short += part
+    if (this.#short.length < shortPart) return
+    this.#tail += part.length < shortPart ? copied(this.#short) : this.#short
+    this.#short = ''
+  }
+
   /** Ends the unfinished line with `rest`. */
   #ended(rest: string): void {
-    const line = this.#tail + rest
+    const line = this.#tail + this.#short + rest
     this.#bytes -= this.#tailBytes
-    this.#tail = ''
+    this.#tail = this.#short = ''
     this.#tailBytes = 0
     this.#line(line, 0, line.length, bytesOf)
   }
@@ -123,7 +141,7 @@ export class SseScanner {
     this.#event = ''
     if (data.length === 0) return
     this.#data = []
-    this.#bytes = 0
+    this.#copied = this.#bytes = 0
     if (event !== '' && event !== 'message' && event !== 'endpoint') return
     const text = data.length === 1 ? data[0]! : data.join('\n')
     if (text !== '') this.#onEvent(event, text)

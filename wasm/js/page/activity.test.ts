@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Activity, ServerConfig, Snapshot, ToolResult } from '../shared/types.ts'
 import { Activities } from './activity.ts'
 
@@ -69,4 +71,21 @@ test('the digits of large integers are kept in answers, where a text of the resu
   assert.ok(seen[0]!.includes(`"structuredContent":${exact}`), seen[0])
   assert.ok(seen[1]!.includes(`"structuredContent":${exact}`), seen[1])
   assert.ok(seen[2]!.includes('"structuredContent":{"id":9007199254740992}'), seen[2])
+})
+
+test('a content that was cut keeps no whole one in memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const seen: Activity[] = []
+  const activities = new Activities(new Map([[(a: Activity) => seen.push(a), { contents: true }]]), () => [])
+  const result = { text: 'ok', content: [], isError: false, server: 's', tool: 't', durationMs: 1 }
+  gc()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < 20; i++) {
+    const structuredContent = { text: `${i}`.repeat(8 << 20) }
+    await activities.call('s', 't', {}, {}, async () => ({ ...result, structuredContent }) as unknown as ToolResult)
+  }
+  gc()
+  assert.ok(process.memoryUsage().heapUsed - before < 20e6)
+  assert.equal(seen.at(-1)!.answer!.length, (64 << 10) + 1)
 })

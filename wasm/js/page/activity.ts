@@ -1,3 +1,4 @@
+import { copied } from '../shared/copied.ts'
 import type { ExchangeEvent } from '../shared/protocol.ts'
 import { exactText, isObject, legible, mayLoseDigits } from '../shared/json.ts'
 import { endpointOf, originOf } from '../shared/origin.ts'
@@ -132,7 +133,7 @@ export class Activities {
     let text = JSON.stringify(redaction.value(value, undefined)) ?? ''
     const isExact = typeof given === 'string' && isObject(value) && mayLoseDigits(given) && redaction.allows(given)
     if (isExact && text === JSON.stringify(value)) text = given // its numbers have all their digits
-    const shown = text.length > longestContent ? `${text.slice(0, longestContent)}…` : text
+    const shown = text.length > longestContent ? copied(`${text.slice(0, longestContent)}…`) : text
     return { [name]: shown } as { [key in K]?: string }
   }
 

@@ -1,5 +1,6 @@
 import { isObject } from '../shared/object.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
+import { pointer, shown, step } from '../shared/pointer.ts'
 import type { Flag } from '../shared/types.ts'
 
 /** The most flags of one value. */
@@ -9,15 +10,16 @@ const MOST = 10
 export function cleanly<T>(value: T, flags: Flag[], where = ''): T {
   if (typeof value === 'string') {
     const { text, at } = plain(value)
-    if (at >= 0 && flags.length < MOST) flags.push({ rule: 'hidden_text', where, excerpt: excerptAt(value, at) })
+    if (at >= 0 && flags.length < MOST)
+      flags.push({ rule: 'hidden_text', where: shown(where), excerpt: excerptAt(value, at) })
     return text as T
   }
-  if (Array.isArray(value)) return value.map((v, i) => cleanly(v, flags, `${where}/${i}`)) as T
+  if (Array.isArray(value)) return value.map((v, i) => cleanly(v, flags, pointer(where, `/${i}`))) as T
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, v]) => [
       key,
-      cleanly(v, flags, `${where}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+      cleanly(v, flags, pointer(where, step(key))),
     ]),
   ) as T
 }

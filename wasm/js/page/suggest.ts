@@ -92,7 +92,8 @@ function firstSentence(description: unknown): string {
 function namesIn(answer: unknown): string[] {
   const text = String(isObject(answer) ? answer['text'] : answer)
   try {
-    const list = JSON.parse(/\[[^\]]*\]/.exec(text)?.[0] ?? '') as unknown[]
+    const from = text.indexOf('[')
+    const list = JSON.parse(from < 0 ? '' : text.slice(from, text.indexOf(']', from) + 1)) as unknown[]
     return list.filter((name) => typeof name === 'string')
   } catch (cause) {
     throw new RegistryError('protocol', "the model's answer is no JSON array of names", {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { elementTexts, extentOf, legible, mayLoseDigits, memberText } from './json.ts'
+import { elementTexts, exactText, extentOf, legible, mayLoseDigits, memberText } from './json.ts'
 
 test('memberText gives the text of a member', () => {
   for (
@@ -83,4 +83,20 @@ test('legible keeps the digits of integers that a double cannot hold, and nothin
   const { id: _, many: __, ...same } = JSON.parse(text) as Record<string, unknown>
   assert.deepEqual(rest, same)
   assert.equal((legible(JSON.stringify({ n: '1'.repeat(2e7) })) as { n: string }).n.length, 2e7)
+  assert.deepEqual(legible(`["${'\\n'.repeat(5e6)}", ${'9'.repeat(16)}]`), ['\n'.repeat(5e6), '9'.repeat(16)])
+  assert.throws(() => legible(`["${'9'.repeat(16)}`), SyntaxError)
+})
+
+test('a value is written once to be compared with many texts', () => {
+  const digits = '12345678901234567890'
+  let written = 0
+  const value = {
+    toJSON: () => {
+      written++
+      return [1]
+    },
+  }
+  assert.equal(exactText(value, Array<string>(100).fill(digits)), undefined)
+  assert.equal(exactText({ a: 1e19 }, ['x', digits, '{"a":10000000000000000001}']), '{"a":10000000000000000001}')
+  assert.equal(written, 1)
 })

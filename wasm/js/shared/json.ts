@@ -48,21 +48,28 @@ export function mayLoseDigits(text: string): boolean {
 }
 
 /** The value of a JSON text, for people to read. An integer that a double cannot hold is a text with its digits. */
-export const legible = (text: string): unknown =>
-  JSON.parse(
-    mayLoseDigits(text)
-      ? text.replace(
-        /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g,
-        (part) => (/^-?\d+$/.test(part) && !Number.isSafeInteger(+part) ? `"${part}"` : part),
-      )
-      : text,
-  )
+export function legible(text: string): unknown {
+  if (!mayLoseDigits(text)) return JSON.parse(text)
+  let out = ''
+  for (let at = 0; at < text.length;) { // a regular expression over whole strings overflows the stack at a long one
+    const quote = (text.indexOf('"', at) + 1 || text.length + 1) - 1
+    out += text.slice(at, quote).replace(
+      /-?\d[\d.eE+-]*/g,
+      (part) => (/^-?\d+$/.test(part) && !Number.isSafeInteger(+part) ? `"${part}"` : part),
+    )
+    at = skipString(text, quote)
+    out += text.slice(quote, at)
+  }
+  return JSON.parse(out)
+}
 
 /** The text among others that says a value with all its digits. Undefined if there is none, or none is needed. */
 export function exactText(value: unknown, texts: readonly unknown[]): string | undefined {
+  let said: string | undefined // made once, because a server may send a large value with many texts
   return texts.find((t) => {
     try {
-      return typeof t === 'string' && mayLoseDigits(t) && JSON.stringify(JSON.parse(t)) === JSON.stringify(value)
+      return typeof t === 'string' && mayLoseDigits(t) && JSON.stringify(JSON.parse(t)) ===
+          (said ??= JSON.stringify(value))
     } catch { /* it is no JSON */ }
   }) as string | undefined
 }

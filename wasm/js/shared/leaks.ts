@@ -9,7 +9,11 @@ import type { Flag, ServerConfig } from './types.ts'
 /** What keys and tokens look like, as their issuers document them. */
 const shapes: [kind: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----[\w+/=\s]{0,8192}(?:-----END [A-Z ]*PRIVATE KEY-----)?/g],
-  ['a JSON Web Token', /\beyJ[\w-]{10,4096}\.eyJ[\w-]{10,8192}\.[\w-]{10,4096}/g],
+  // The look ahead reads each run of letters once, however often a token seems to begin in it.
+  [
+    'a JSON Web Token',
+    /(?<![\w-])(?=[\w-]+\.eyJ[\w-]{10,8192}\.[\w-]{10})[\w-]*?\beyJ[\w-]{10,}\.eyJ[\w-]{10,8192}\.[\w-]{10,4096}/g,
+  ],
   ['a GitHub token', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255})\b/g],
   ['a GitLab token', /\bglpat-[\w-]{20,255}/g],
   ['an API key', /\b(?:sk|rk|pk)[-_](?:proj-|ant-|live_|test_|or-)?[\w-]{20,255}/g],

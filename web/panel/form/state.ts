@@ -3,9 +3,15 @@ import { isObject, set } from '../../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 
-/** What a fresh form holds: defaults, and what there is no choice about. */
-export function initial(field: Field): State {
-  if (field.default !== undefined) {
+/** Members and items of a fresh form, after which lists are empty: a server may ask for lists within lists. */
+const mostFields = 400
+
+/** Values of a default that a form shows. */
+const mostOfDefault = 1000
+
+/** What a fresh form holds: defaults, and what there is no choice about. `room` counts what may still be made. */
+export function initial(field: Field, room = { fields: mostFields }): State {
+  if (field.default !== undefined && isShort(field.default)) {
     const held = fromValue(field, field.default)
     if ('state' in held) return held.state
   }
@@ -16,14 +22,29 @@ export function initial(field: Field): State {
     case 'choice':
       return field.options.length === 1 && !field.nullable ? 0 : undefined
     case 'object':
-      return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f)]))
-    case 'array':
-      return Array.from({ length: Math.min(field.minItems ?? 0, 100) }, () => initial(field.item))
+      room.fields -= field.fields.length
+      return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f, room)]))
+    case 'array': {
+      const items: State[] = []
+      for (let n = Math.min(field.minItems ?? 0, 100); n > 0 && room.fields-- > 0; n--)
+        items.push(initial(field.item, room))
+      return items
+    }
     case 'union':
-      return { option: 0, state: initial(field.options[0]!.field) }
+      return { option: 0, state: initial(field.options[0]!.field, room) }
     default:
       return undefined
   }
+}
+
+/** Whether a value has few values in it. */
+function isShort(value: unknown): boolean {
+  let n = 0
+  JSON.stringify(value, (_, v: unknown) => {
+    n++
+    return v
+  })
+  return n <= mostOfDefault
 }
 
 /** The state for a value, or why a form cannot show all of it. */

@@ -3,7 +3,7 @@ import { PanelDialog } from '../context.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
-import { blockView } from '../tool/result.ts'
+import { blockView, moreBlocks, mostBlocks } from '../tool/result.ts'
 import { flagList } from '../tools/flags-view.ts'
 import type {
   RegistryError,
@@ -90,12 +90,14 @@ class ResourceDialog extends PanelDialog {
       ${
       result
         ? html`<section class="result" aria-label=${this.t('result')}>${
-          result.contents.map((resource) =>
+          result.contents.slice(0, mostBlocks).map((resource) =>
             html`<div class="block">${
               blockView(this.panel, { type: 'resource', resource: { ...resource } }, undefined)
             }</div>`
           )
-        }${result.contents.length ? nothing : html`<p class="nothing">${this.t('no_content')}</p>`}</section>`
+        }${moreBlocks(this.panel.words, result.contents)}${
+          result.contents.length ? nothing : html`<p class="nothing">${this.t('no_content')}</p>`
+        }</section>`
         : nothing
     }
     </form>`

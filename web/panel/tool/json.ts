@@ -6,20 +6,24 @@ import { clean } from '../../ui/text.ts'
 /** Members made at once. */
 const step = 100
 
+/** Members of one level that are made unasked. */
+const mostUnasked = 2000
+
 /** A JSON value as a tree whose branches are made when they are opened. */
 class JSONTree extends Part<WordsContext> {
-  static override properties = reactive('label', 'value', 'levels', 'open', 'shown')
-  static override initial = { levels: 0, shown: step }
+  static override properties = reactive('label', 'value', 'levels', 'room', 'open', 'shown')
+  static override initial = { levels: 0, room: mostUnasked, shown: step }
   declare label: string
   declare value: unknown
   /** How many levels are open to begin with. */
   declare levels: number
+  /** A branch of more members is not open to begin with. */
+  declare room: number
   declare private open: boolean | undefined
   declare private shown: number
 
   protected override render(): TemplateResult {
     const { value } = this
-    const open = this.open ?? this.levels > 0
     const label = this.label === undefined
       ? nothing
       : html`<span class="key"><bdi>${clean(this.label, 200)}</bdi>: </span>`
@@ -29,6 +33,8 @@ class JSONTree extends Part<WordsContext> {
       }</bdi></span></div>`
     }
     const entries = Object.entries(value)
+    const made = Math.min(entries.length, step)
+    const open = this.open ?? (this.levels > 0 && made <= this.room)
     const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
     return html`<details class="mono" ?open=${open} @toggle=${(e: Event) => {
       e.stopPropagation()
@@ -39,8 +45,8 @@ class JSONTree extends Part<WordsContext> {
       open
         ? html`<div class="branch">${
           entries.slice(0, this.shown).map(([key, v]) =>
-            html`<portolan-json .panel=${this.panel} .label=${key} .value=${v} .levels=${
-              this.levels - 1
+            html`<portolan-json .panel=${this.panel} .label=${key} .value=${v} .levels=${this.levels - 1} .room=${
+              Math.floor(this.room / made)
             }></portolan-json>`
           )
         }

@@ -6,11 +6,19 @@ import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { exactText, legible, mayLoseDigits } from '../../../wasm/js/shared/json.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
+import type { Words } from '../translations.ts'
 import './json.ts'
 import './media.ts'
 
 /** Text shown at once, in characters; the rest is in the file. */
 const longest = 100_000
+
+/** Blocks of a result that are shown. */
+export const mostBlocks = 200
+
+/** Says how many blocks are not shown. */
+export const moreBlocks = (t: Words, { length }: readonly unknown[]): unknown =>
+  length > mostBlocks ? html`<p class="dim">${t('and_more', { n: length - mostBlocks })}</p>` : nothing
 
 /** A tool's whole answer. */
 export function resultView(panel: WordsContext, result: ToolResult): TemplateResult {
@@ -30,7 +38,12 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
       ? nothing
       : html`<p class="nothing">${t('no_content')}</p>`
   }
-    ${result.content.map((block) => html`<div class="block">${blockView(panel, block, structured)}</div>`)}
+    ${
+    result.content.slice(0, mostBlocks).map((block) =>
+      html`<div class="block">${blockView(panel, block, structured)}</div>`
+    )
+  }
+    ${moreBlocks(t, result.content)}
     ${
     result.structuredContent === undefined
       ? nothing

@@ -80,13 +80,17 @@ class RemoteRun extends AskingRun {
 /** The events of a run in a stream of server-sent events. What is none is left out. */
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
-  let text = ''
+  let text = '', last = '' // `last`: its end, where a blank line may begin
   try {
     for (;;) {
       const { value, done } = await reader.read()
       if (done) return
       text += value
       if (text.length > eventLength) return
+      last += value
+      const hasEnd = /\r?\n\r?\n/.test(last)
+      last = last.slice(-3)
+      if (!hasEnd) continue
       const parts = text.split(/\r?\n\r?\n/)
       text = parts.pop()!
       for (const part of parts) {

@@ -89,7 +89,7 @@ function wrap(mark: string, text: string): string {
 function link(el: Element, reader: Reader, text: string, around: Around): string {
   const href = address(el.getAttribute('href'), reader.base)
   const anchor = el.getAttribute('href')?.startsWith('#')
-  if (anchor && /^\s*(?:\\?\[?[\d*†‡↩^]+\\?\]?|)\s*$/u.test(text)) return ''
+  if (anchor && /^(?:\\?\[?[\d*†‡↩^]+\\?\]?|)$/u.test(text.trim())) return ''
   const words = text.replaceAll(lineBreak, ' ').trim()
   if (!href || anchor || around.link || !words) return text
   return `[${balanced(words)}](${reader.take(href)})`
@@ -121,7 +121,7 @@ export function formula(el: Element): { tex: string; display: boolean } | undefi
   const display = el.matches('[display="true"], [display="block"], .math-block, ms-katex.display') ||
     el.closest('.katex-display') !== null || el.querySelector('.katex-display, math[display="block"]') !== null
   // A line feed is a space in TeX. A dollar would end the formula.
-  return { tex: tex.replace(/\s*\n\s*/g, ' ').replace(/(?<!\\)\$/g, '\\$'), display }
+  return { tex: oneLine(tex).replace(/(?<!\\)\$/g, '\\$'), display }
 }
 
 const breaks = / *\u0001[ \u0001]*/g
@@ -212,11 +212,15 @@ export function codeText(el: Element, reader: Reader): string {
   return out
 }
 
+/** Puts a space in place of white space with a line feed. Each run of white space is looked at once. */
+const oneLine = (text: string) => text.replace(/\s+/g, (run) => run.includes('\n') ? ' ' : run)
+
 function inlineCode(text: string): string {
-  const code = text.replace(/\s*\n\s*/g, ' ')
+  const code = oneLine(text)
   if (code === '') return ''
   const ticks = fence(code, 1)
-  const pad = /^`|`$|^ .*\S.* $/.test(code) ? ' ' : ''
+  const isPadded = code.startsWith(' ') && code.endsWith(' ') && /\S/.test(code)
+  const pad = isPadded || code.startsWith('`') || code.endsWith('`') ? ' ' : ''
   return ticks + pad + code + pad + ticks
 }
 

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { remoteRun } from './remote.ts'
+
+test('an event in very many parts is searched once', async (t) => {
+  const markdown = 'a'.repeat(20_000)
+  const event = (type: string, data: object, end: string) =>
+    `event: ${type}${end}data: ${JSON.stringify(data)}${end}${end}`
+  const said = event('progress', { stage: 'plan' }, '\r\n') + event('answer', { markdown, url: '' }, '\n')
+  t.mock.method(globalThis, 'fetch', async () => {
+    const parts = new TextEncoder().encode(said)
+    let at = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => at < parts.length ? controller.enqueue(parts.slice(at, ++at)) : controller.close(),
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  let searched = 0
+  const { split } = String.prototype
+  t.mock.method(String.prototype, 'split', function(this: string, ...args: [RegExp]) {
+    searched += this.length
+    return split.apply(this, args)
+  })
+  const events = []
+  for await (const e of remoteRun('https://x.example/', { prompt: 'x' })) events.push(e)
+  assert.deepEqual(events, [{ type: 'progress', stage: 'plan' }, { type: 'answer', markdown, url: '' }])
+  assert.ok(searched < 1_000_000, `${searched} characters`)
+})
