@@ -26,17 +26,22 @@ const wasm = {
 export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
 /**
- * Long repetitions: apps of bundlers, rounds of prompts, hostile servers in Chromium, and browsers beside Chromium.
- * `e2e/web/engines.ts` leaves these browsers out of other files, too.
+ * Long repetitions: the documents' examples, servers and apps of others, rounds of prompts, hostile servers in
+ * Chromium, and browsers beside Chromium. `e2e/web/engines.ts` leaves these browsers out of other files, too.
  */
 const long = [
+  'e2e/examples/chat.test.ts',
   'e2e/examples/pages.test.ts',
   'e2e/extension/chat-locales.test.ts',
   'e2e/extension/chat-rounds.test.ts',
   'e2e/extension/firefox.test.ts',
   'e2e/panel/webkit.test.ts',
+  'e2e/web/appservers.test.ts',
   'e2e/web/engines.test.ts',
   'e2e/web/farm.test.ts',
+  'e2e/web/otherservers.test.ts',
+  'e2e/web/readme.test.ts',
+  'e2e/web/realservers.test.ts',
 ]
 
 export const stages = {
@@ -73,11 +78,19 @@ export const stages = {
   soak: [
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
-    { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     {
       name: 'pages',
       files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
       atOnce: 3,
+    },
+    {
+      name: 'random texts, examples, servers of others',
+      files: [
+        'wasm/js/page/convertdiff.test.ts',
+        'web/config/read.test.ts',
+        'e2e/web/{readme,realservers,otherservers}.test.ts',
+        'e2e/examples/chat.test.ts',
+      ],
     },
     { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
     { name: 'stand-in chat pages', files: ['e2e/sites/*.test.ts'] },
