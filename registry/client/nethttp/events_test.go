@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -136,6 +137,26 @@ func TestCommentsAreBounded(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A batch with many answers to one request needs little memory.
+func TestAnswersOfABatch(t *testing.T) {
+	const many = 200_000
+	x, sink := reading(registry.Limits{}), new(lastEvent)
+	x.Exchange, x.ctx, x.p.sink = &client.Exchange{Awaits: 4}, t.Context(), sink
+	batch := []byte("[" + strings.Repeat(`{"id":4,"result":{"n":1}},`, many) + `{"id":4,"result":{"n":2}}]`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := x.messages(batch); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / many; each > 400 {
+		t.Errorf("%d bytes for each answer", each)
+	}
+	if sink.Text != `{"id":4,"result":{"n":1}}` || !sink.Last {
+		t.Errorf("the answer is %q", sink.Text)
 	}
 }
 
