@@ -94,13 +94,13 @@ func promptText(def []byte) string {
 	if err != nil {
 		return "{}"
 	}
-	shown := rawjson.NewObject()
+	var members []string
 	for _, key := range []string{"title", "description", "arguments"} {
 		if v := all.Get(key); v != nil {
-			shown.Set(key, v)
+			members = append(members, `"`+key+`":`+v.Stringify())
 		}
 	}
-	return shown.Stringify()
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 // GetPrompt makes the messages of a prompt. name is that of [Registry.Prompts]. arguments

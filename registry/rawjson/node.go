@@ -69,20 +69,10 @@ func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
 	}
-	if i := n.find(key); i >= 0 {
+	if i := find(n.Keys, key, n.index); i >= 0 {
 		return n.Values[i]
 	}
 	return nil
-}
-
-func (n *Node) find(key string) int {
-	if n.index == nil {
-		return slices.Index(n.Keys, key)
-	}
-	if i, ok := n.index[key]; ok {
-		return i
-	}
-	return -1
 }
 
 // Set gives the object n the member key, in its old place if there was one.
@@ -98,7 +88,7 @@ func (n *Node) Set(key string, value *Node) {
 
 // Delete removes the member key of the object n, if there is one.
 func (n *Node) Delete(key string) {
-	if i := n.find(key); i >= 0 {
+	if i := find(n.Keys, key, n.index); i >= 0 {
 		n.index = nil
 		n.Keys = slices.Delete(n.Keys, i, i+1)
 		n.Values = slices.Delete(n.Values, i, i+1)
@@ -244,18 +234,26 @@ func (p *parser) value(i int) (*Node, int, error) {
 // place finds key among keys, or returns -1 and notes that it comes next.
 func place(keys []string, key string, index map[string]int) (int, map[string]int) {
 	const searchable = 16
-	if index == nil {
-		if len(keys) < searchable {
-			return slices.Index(keys, key), nil
-		}
+	if index == nil && len(keys) >= searchable {
 		index = make(map[string]int, 2*len(keys))
 		for i, k := range keys {
 			index[k] = i
 		}
 	}
-	if i, ok := index[key]; ok {
-		return i, index
+	i := find(keys, key, index)
+	if i < 0 && index != nil {
+		index[key] = len(keys)
 	}
-	index[key] = len(keys)
-	return -1, index
+	return i, index
+}
+
+// find finds key among keys, or returns -1. index is nil, or has all keys.
+func find(keys []string, key string, index map[string]int) int {
+	if index == nil {
+		return slices.Index(keys, key)
+	}
+	if i, ok := index[key]; ok {
+		return i
+	}
+	return -1
 }

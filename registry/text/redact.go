@@ -17,7 +17,7 @@ func Redact(s string, values ...string) string {
 	for _, value := range values {
 		_, credential, _ := strings.Cut(value, " ")
 		for _, secret := range []string{value, credential} {
-			secret = secret[:min(len(secret), 3*(len(s)/3+1))] // s is too short for more of it
+			secret = Cut(secret, 3*(len(s)/3+1)) // s is too short for more of it
 			if len(secret) < leastSecret {
 				continue
 			}
@@ -37,26 +37,28 @@ const maxTries = 16
 // hide replaces a secret in s wherever repeats finds it. A server that chose the secret can fill s with beginnings of
 // it, such as aaaa for aaaab. The rest of such a text is hidden.
 func hide(s, secret string) string {
-	var out []byte
+	var out strings.Builder
 	from, tries := 0, 0
 	for at := 0; at < len(s); at++ {
 		if s[at] != '\\' && fold(s[at]) != fold(secret[0]) {
 			continue
 		}
 		end, found := repeats(s, at, secret)
-		if tries += end - at; !found && tries <= maxTries*len(s) {
-			continue
-		}
 		if !found {
+			if tries += end - at; tries <= maxTries*len(s) {
+				continue
+			}
 			end = len(s)
 		}
-		out = append(append(out, s[from:at]...), hidden...)
+		out.WriteString(s[from:at])
+		out.WriteString(hidden)
 		from, at = end, end-1
 	}
 	if from == 0 {
 		return s
 	}
-	return string(append(out, s[from:]...))
+	out.WriteString(s[from:])
+	return out.String()
 }
 
 // repeats returns whether a secret begins at a place of s, and where it ends or differs. What a reader of s does not
@@ -150,8 +152,7 @@ const leastPart = 8
 // of which the first begins as a JSON object does.
 func hideTokens(s string) string {
 	const begin = "eyJ"
-	var out []byte
-	copied := 0
+	var out strings.Builder
 	for from := 0; ; {
 		at := strings.Index(s[from:], begin)
 		if at < 0 {
@@ -175,12 +176,11 @@ func hideTokens(s string) string {
 			}
 		}
 		if parts == 3 {
-			out = append(append(out, s[copied:at]...), hidden...)
-			copied, from = end, end
+			out.WriteString(s[:at])
+			out.WriteString(hidden)
+			s, from = s[end:], 0
 		}
 	}
-	if copied == 0 {
-		return s
-	}
-	return string(append(out, s[copied:]...))
+	out.WriteString(s)
+	return out.String()
 }
