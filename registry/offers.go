@@ -226,7 +226,8 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 	if err != nil {
 		return err
 	}
-	keys, cursors, params, size := map[string]bool{}, map[string]bool{}, []byte("{}"), 0
+	keys, cursors, params, size, seen := map[string]bool{}, map[string]bool{}, []byte("{}"), 0, 0
+	most := r.opts.Limits.ToolsPerServer
 	for page := 1; ; page++ {
 		result, err := readAll(o.Ask(ctx, Request{Method: k.method, Params: params}))
 		if kind == templateList && page == 1 && isRPC(err, CodeMethodNotFound) {
@@ -248,7 +249,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 			return Because(ErrProtocol, "the answer to "+k.method+" has no list")
 		}
 		_ = rawjson.Elements(entries, func(def []byte) error {
-			if len(l.offers) < r.opts.Limits.ToolsPerServer {
+			if seen++; len(l.offers) < most && seen <= 10*most { // entries that are left out count, too
 				r.addOffer(&l, s, kind, keys, def)
 				return nil
 			}
@@ -261,7 +262,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 		if !more {
 			break
 		}
-		if len(l.offers) >= r.opts.Limits.ToolsPerServer || size >= maxOfferBytes || page >= r.opts.Limits.Pages ||
+		if len(l.offers) >= most || seen > 10*most || size >= maxOfferBytes || page >= r.opts.Limits.Pages ||
 			len(cursor) > maxCursor || cursors[cursor] {
 			l.warn("the list of " + k.member + " ends at page " + strconv.Itoa(page) + "; the server says that it has more")
 			break
