@@ -33,6 +33,8 @@ type Offer struct {
 	Flags []text.Flag
 	// Hold says why a prompt waits for [Registry.ApprovePrompts].
 	Hold *approvals.Hold
+
+	text string // what an approval of a prompt is bound to; made here, because a review holds the registry's lock
 }
 
 // An offerList is one of the lists of a server that are asked for when somebody wants them.
@@ -353,6 +355,9 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 			drop(err.Error())
 			return
 		}
+	}
+	if kind == promptList {
+		offer.text = promptText(offer.Def)
 	}
 	l.offers = append(l.offers, offer)
 }
