@@ -69,7 +69,9 @@ func (s *instances) makeRoom() {
 		}
 	}
 	delete(s.sessions, idle)
-	if idle != "" && idle[0] != '\n' { // the key of a client of 2026-07-28, which has no session
+	// The key of a client of 2026-07-28, which has no session, begins with a line end. A client may name many sessions
+	// that there are not.
+	if idle != "" && idle[0] != '\n' && len(s.left) < maxInstances {
 		s.left = append(s.left, idle)
 	}
 }

@@ -25,10 +25,24 @@ func newLineReader(in io.ReadCloser, w *lineWriter) *lineReader {
 	return &lineReader{Closer: in, r: bufio.NewReaderSize(in, 64<<10), w: w}
 }
 
+// longestLine bounds what is kept of a line, in bytes. A message beyond the limit of its frame is answered up to there.
+const longestLine = 32 << 20
+
+// line reads the next line. Of a longer one it keeps the beginning, which is no message.
+func (l *lineReader) line() (line []byte, err error) {
+	for {
+		part, err := l.r.ReadSlice('\n')
+		line = append(line, part[:min(len(part), longestLine-len(line))]...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
 // next returns the messages of the next line: one, or those of a batch (2025-03-26).
 func (l *lineReader) next() (line []byte, messages []json.RawMessage, err error) {
 	for {
-		line, err = l.r.ReadBytes('\n')
+		line, err = l.line()
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			large := len(line) > localLimits.Frame || socket.TooDeep(line, localLimits.Depth)
 			if messages = messagesIn(line); len(messages) > 0 && !large {

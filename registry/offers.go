@@ -33,6 +33,8 @@ type Offer struct {
 	Flags []text.Flag
 	// Hold says why a prompt waits for [Registry.ApprovePrompts].
 	Hold *approvals.Hold
+
+	text string // what an approval of a prompt is bound to; made here, because a review holds the registry's lock
 }
 
 // An offerList is one of the lists of a server that are asked for when somebody wants them.
@@ -226,7 +228,8 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 	if err != nil {
 		return err
 	}
-	keys, cursors, params, size := map[string]bool{}, map[string]bool{}, []byte("{}"), 0
+	keys, cursors, params, size, seen := map[string]bool{}, map[string]bool{}, []byte("{}"), 0, 0
+	most := r.opts.Limits.ToolsPerServer
 	for page := 1; ; page++ {
 		result, err := readAll(o.Ask(ctx, Request{Method: k.method, Params: params}))
 		if kind == templateList && page == 1 && isRPC(err, CodeMethodNotFound) {
@@ -248,7 +251,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 			return Because(ErrProtocol, "the answer to "+k.method+" has no list")
 		}
 		_ = rawjson.Elements(entries, func(def []byte) error {
-			if len(l.offers) < r.opts.Limits.ToolsPerServer {
+			if seen++; len(l.offers) < most && seen <= 10*most { // entries that are left out count, too
 				r.addOffer(&l, s, kind, keys, def)
 				return nil
 			}
@@ -261,7 +264,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 		if !more {
 			break
 		}
-		if len(l.offers) >= r.opts.Limits.ToolsPerServer || size >= maxOfferBytes || page >= r.opts.Limits.Pages ||
+		if len(l.offers) >= most || seen > 10*most || size >= maxOfferBytes || page >= r.opts.Limits.Pages ||
 			len(cursor) > maxCursor || cursors[cursor] {
 			l.warn("the list of " + k.member + " ends at page " + strconv.Itoa(page) + "; the server says that it has more")
 			break
@@ -352,6 +355,9 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 			drop(err.Error())
 			return
 		}
+	}
+	if kind == promptList {
+		offer.text = promptText(offer.Def)
 	}
 	l.offers = append(l.offers, offer)
 }

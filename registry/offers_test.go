@@ -463,3 +463,29 @@ func TestOffersOfAnEndedSession(t *testing.T) {
 		}
 	})
 }
+
+// A review of prompts holds the registry's lock, for which all servers wait. So it reads no definition.
+func TestReviewsOfPromptsReadNoDefinition(t *testing.T) {
+	var page strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&page, `,{"name":"p%d","arguments":[0%s]}`, i, strings.Repeat(",0", 10_000))
+	}
+	l := &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) {
+		return `{"prompts":[` + page.String()[1:] + `]}`, nil
+	}}
+	shelves(t, map[string]*library{"s": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		offers, err := r.Prompts(t.Context())
+		if err != nil || len(offers) != 50 {
+			t.Fatalf("%d prompts, %v", len(offers), err)
+		}
+		cfg, _ := r.Config("s")
+		allocs := testing.AllocsPerRun(3, func() {
+			if err := r.Update("s", cfg); err != nil {
+				t.Error(err)
+			}
+		})
+		if allocs > 10_000 {
+			t.Errorf("%v allocations", allocs)
+		}
+	})
+}

@@ -33,7 +33,7 @@ func (r *Registry) prompts(ctx context.Context, servers []string, held bool) (pr
 }
 
 // Pin tells this version of a prompt from its other versions.
-func (o *Offer) Pin() string { return o.Name + promptText(o.Def) }
+func (o *Offer) Pin() string { return o.Name + o.text }
 
 // ApprovePrompts approves held prompts as they are now, by the server's own names. If all names are "pin:" with an
 // [Offer.Pin], it approves those versions only, and fails with [ErrHeld] if a prompt has another one by now. Without
@@ -53,7 +53,7 @@ func (r *Registry) ApprovePrompts(name string, prompts ...string) error {
 		}
 		a, fresh := r.approvedFor(s), FreshPins{ByUser: true}
 		for _, o := range held {
-			a.ApprovePrompt(o.Key, promptText(o.Def))
+			a.ApprovePrompt(o.Key, o.text)
 			fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
 			o.Hold = nil
 		}
@@ -77,7 +77,7 @@ func (r *Registry) reviewPrompts(s *server) {
 	for i := range l.offers {
 		o, isFresh := &l.offers[i], false
 		if o.Hold = nil; s.cfg.Trust != TrustAll {
-			o.Hold, isFresh = a.ReviewPrompt(o.Key, promptText(o.Def), r.policy(s), first)
+			o.Hold, isFresh = a.ReviewPrompt(o.Key, o.text, r.policy(s), first)
 		}
 		if isFresh {
 			fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
@@ -94,13 +94,13 @@ func promptText(def []byte) string {
 	if err != nil {
 		return "{}"
 	}
-	shown := rawjson.NewObject()
+	var members []string
 	for _, key := range []string{"title", "description", "arguments"} {
 		if v := all.Get(key); v != nil {
-			shown.Set(key, v)
+			members = append(members, `"`+key+`":`+v.Stringify())
 		}
 	}
-	return shown.Stringify()
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 // GetPrompt makes the messages of a prompt. name is that of [Registry.Prompts]. arguments

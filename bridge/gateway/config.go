@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,7 +235,7 @@ func plainJSON(text []byte) []byte {
 			}
 			out = append(out, '\n')
 		case c == '/' && i+1 < len(text) && text[i+1] == '*':
-			end := strings.Index(string(text[i+2:]), "*/")
+			end := bytes.Index(text[i+2:], []byte("*/"))
 			if end < 0 {
 				return out
 			}

@@ -82,6 +82,14 @@ func TestReadConfig(t *testing.T) {
 	}
 }
 
+// TestManyComments has a file that would be copied once for each of its comments.
+func TestManyComments(t *testing.T) {
+	text := []byte("{" + strings.Repeat("/**/", 2<<20) + `"mcpServers":{"a":{"command":"b"}}}`)
+	if servers, _, err := parseConfig(text, "/"); err != nil || len(servers) != 1 {
+		t.Errorf("%v, %v", servers, err)
+	}
+}
+
 func TestCommandName(t *testing.T) {
 	for line, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-filesystem DIR": "filesystem", "uvx mcp-server-git@1.2": "git", "/usr/bin/thing --x": "thing",

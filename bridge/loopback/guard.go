@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ExtensionOrigin matches the origins of Chromium's extensions. Browsers write the Origin
@@ -40,13 +41,16 @@ func (d *Denial) Write(w http.ResponseWriter) {
 // Guard returns a handler that sets the headers of all responses, and refuses requests
 // whose Host header is not this server's address. It stops DNS rebinding: a page whose
 // name resolves to 127.0.0.1 sends its own name. Connections are closed unless [Admitted] is called, because [Capped]
-// allows few: strangers could keep the clients out.
+// allows few: strangers could keep the clients out. A server reads the rest of a body before it closes a connection.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Connection", "close")
+		if req.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(strangersBody))
+		}
 		local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !ok || !OwnAddress(req.Host, local) {
 			Deny(http.StatusMisdirectedRequest, "the Host header is not this server's address").Write(w)
@@ -56,8 +60,14 @@ func Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Admitted keeps the connection of a client open.
-func Admitted(w http.ResponseWriter) { w.Header().Del("Connection") }
+// strangersBody is the time for the body of a request that is not admitted.
+const strangersBody = time.Second
+
+// Admitted keeps the connection of a client open, and gives it time for the request's body.
+func Admitted(w http.ResponseWriter) {
+	w.Header().Del("Connection")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
 
 // OwnAddress reports whether host is a loopback name with the port of local.
 func OwnAddress(host string, local net.Addr) bool {

@@ -334,3 +334,16 @@ func TestAServersWordsInTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// A server's list of numbers that lies deep is not printed at a hundred times its length.
+func TestLongJSONIsNotIndented(t *testing.T) {
+	long := strings.Repeat("[", 120) + strings.Repeat("0,", 1<<20) + "0" + strings.Repeat("]", 120)
+	var out bytes.Buffer
+	if err := printJSON(&out, json.RawMessage(long)); err != nil || out.String() != long+"\n" {
+		t.Errorf("%d bytes for %d, %v", out.Len(), len(long), err)
+	}
+	out.Reset()
+	if err := printJSON(&out, []int{1}); err != nil || out.String() != "[\n  1\n]\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

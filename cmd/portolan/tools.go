@@ -136,13 +136,22 @@ func (list *listing) print(w io.Writer, format string, asJSON bool) error {
 	return nil
 }
 
+// maxIndented bounds the JSON that is indented, in bytes. A list of numbers that lies 120 levels deep gets 120 times as
+// long.
+const maxIndented = 1 << 20
+
 func printJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return err
+	}
+	if short := bytes.Clone(text.Bytes()); len(short) <= maxIndented {
+		text.Reset()
+		if err := json.Indent(&text, short, "", "  "); err != nil {
+			return err
+		}
 	}
 	var out strings.Builder
 	for _, r := range text.String() { // encoding/json leaves the characters of a server that could control a terminal

@@ -284,6 +284,24 @@ func TestExposedNamesAreBounded(t *testing.T) {
 	}
 }
 
+// TestManyHopByHopFields has a header whose fields would each be looked for among as many names. That would take hours.
+func TestManyHopByHopFields(t *testing.T) {
+	const many = 300_000
+	header := make([]Pair, 0, many+1)
+	var names strings.Builder
+	for i := range many {
+		header = append(header, Pair{"x-" + strconv.Itoa(i), ""})
+		names.WriteString("y-" + strconv.Itoa(i) + ", ")
+	}
+	header = append(header, Pair{"connection", names.String() + "x-7"})
+	if got := len(upstreamHeader(header)); got != many-1 {
+		t.Errorf("the server gets %d fields, want %d", got, many-1)
+	}
+	if got := len(pageHeader(header, page)); got != many-1+3 {
+		t.Errorf("the page gets %d fields, want %d", got, many-1+3)
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com", "b.example"}})
 	metadata := "https://mcp.example.com/.well-known/oauth-authorization-server"

@@ -50,14 +50,18 @@ func setOf(names ...string) map[string]bool {
 	return m
 }
 
-// connectionFields returns the fields that Connection makes hop-by-hop.
-func connectionFields(header []Pair) []string {
-	var names []string
+// connectionFields returns the fields that Connection makes hop-by-hop, nil if there is no such header.
+func connectionFields(header []Pair) map[string]bool {
+	var names map[string]bool
 	for _, h := range header {
-		if h.Name == "connection" {
-			for name := range strings.SplitSeq(h.Value, ",") {
-				names = append(names, lower(strings.TrimSpace(name)))
-			}
+		if h.Name != "connection" {
+			continue
+		}
+		if names == nil {
+			names = map[string]bool{}
+		}
+		for name := range strings.SplitSeq(h.Value, ",") {
+			names[lower(strings.TrimSpace(name))] = true
 		}
 	}
 	return names
@@ -68,7 +72,7 @@ func upstreamHeader(header []Pair) []Pair {
 	out := make([]Pair, 0, len(header))
 	hop := connectionFields(header)
 	for _, h := range header {
-		if !isHopByHop(h.Name) && sendable(h.Name) && !slices.Contains(hop, h.Name) {
+		if !isHopByHop(h.Name) && sendable(h.Name) && !hop[h.Name] {
 			out = append(out, h)
 		}
 	}
@@ -104,7 +108,7 @@ func pageHeader(header []Pair, origin string) []Pair {
 	all := false
 	for _, h := range header {
 		switch {
-		case isHopByHop(h.Name) || slices.Contains(hop, h.Name):
+		case isHopByHop(h.Name) || hop[h.Name]:
 		case h.Name == "access-control-expose-headers":
 			all = exposes(&expose, h.Value) || all
 		case returnable(h.Name):

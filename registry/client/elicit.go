@@ -318,7 +318,7 @@ func (d *dial) askedForm(params []byte) ([]byte, error) {
 
 // words cleans and redacts a text of a question, and cuts it.
 func (d *dial) words(words string, most int) string {
-	words = d.redact(text.Visible(words))
+	words = d.cleaned(words)
 	if len(words) > most {
 		words = text.Cut(words, most-len("…")) + "…"
 	}

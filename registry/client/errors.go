@@ -120,7 +120,15 @@ func (d *dial) shown(words string) string { return d.plain(words, d.c.opts.Limit
 // plain makes one line of at most so many bytes of a server's words: it cleans, then
 // redacts, then cuts.
 func (d *dial) plain(words string, most int) string {
-	return strings.TrimSpace(text.Plain(d.redact(text.Visible(words)), most))
+	return strings.TrimSpace(text.Plain(d.cleaned(words), most))
+}
+
+// maxCleaned bounds the words that are looked at, in bytes. A message may have 1 MiB, of which people see 2 KiB.
+const maxCleaned = 64 << 10
+
+// cleaned returns the beginning of a server's words without hidden characters and secrets.
+func (d *dial) cleaned(words string) string {
+	return d.redact(text.Visible(text.Cut(words, maxCleaned)))
 }
 
 func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {

@@ -66,8 +66,9 @@ const maxBindings = 64
 
 // bindings reads the x-mcp-header annotations of a tool definition.
 func bindings(def []byte) ([]binding, error) {
-	schema, ok := rawjson.Get(def, "inputSchema")
-	if !ok {
+	tool, err := rawjson.Parse(def, 0, 0)
+	schema := tool.Get("inputSchema")
+	if err != nil || schema == nil {
 		return nil, nil
 	}
 	bound, err := appendBindings(nil, schema, nil)
@@ -79,61 +80,52 @@ func bindings(def []byte) ([]binding, error) {
 
 // annotations counts the x-mcp-header of a schema. With named, the members of the value are
 // names of the server's choice.
-func annotations(value []byte, named bool) (n int) {
-	switch rawjson.Kind(value) {
-	case 'o':
-		_ = rawjson.Members(value, func(key string, member []byte) error {
-			switch {
-			case named:
-				n += annotations(member, false)
-			case key == "x-mcp-header":
-				n++
-			case key != "const" && key != "enum" && key != "default" && key != "examples":
-				n += annotations(member, text.MapsSchemas(key))
-			}
-			return nil
-		})
-	case 'a':
-		_ = rawjson.Elements(value, func(element []byte) error {
-			n += annotations(element, false)
-			return nil
-		})
+func annotations(value *rawjson.Node, named bool) (n int) {
+	for i, member := range value.Values {
+		key := ""
+		if value.Kind == 'o' && !named {
+			key = value.Keys[i]
+		}
+		switch key {
+		case "x-mcp-header":
+			n++
+		case "const", "enum", "default", "examples":
+		default:
+			n += annotations(member, text.MapsSchemas(key))
+		}
 	}
 	return n
 }
 
-func appendBindings(out []binding, schema []byte, path []string) ([]binding, error) {
-	properties, ok := rawjson.Get(schema, "properties")
-	if !ok || rawjson.Kind(properties) != 'o' {
+func appendBindings(out []binding, schema *rawjson.Node, path []string) ([]binding, error) {
+	properties := schema.Get("properties")
+	if !properties.Is('o') {
 		return out, nil
 	}
-	err := rawjson.Members(properties, func(key string, property []byte) error {
-		if rawjson.Kind(property) != 'o' {
-			return nil
-		}
-		here := append(path[:len(path):len(path)], key)
-		if raw, ok := rawjson.Get(property, "x-mcp-header"); ok {
-			b, err := bind(out, here, property, raw)
+	for i, property := range properties.Values {
+		here := append(path[:len(path):len(path)], properties.Keys[i])
+		if header := property.Get("x-mcp-header"); header != nil {
+			b, err := bind(out, here, property, header)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			out = append(out, b)
 		}
 		var err error
-		out, err = appendBindings(out, property, here)
-		return err
-	})
-	return out, err
+		if out, err = appendBindings(out, property, here); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-func bind(taken []binding, path []string, property, raw []byte) (binding, error) {
-	kind, _ := rawjson.Get(property, "type")
-	switch kind, _ := rawjson.String(kind); kind {
+func bind(taken []binding, path []string, property, header *rawjson.Node) (binding, error) {
+	switch kind, _ := property.Get("type").Text(); kind {
 	case "string", "integer", "boolean":
 	default:
 		return binding{}, bindingError("x-mcp-header is on a parameter that is not a string, an integer or a boolean")
 	}
-	name, ok := rawjson.String(raw)
+	name, ok := header.Text()
 	if !ok || !isToken(name) {
 		return binding{}, bindingError("x-mcp-header is not a header name")
 	}

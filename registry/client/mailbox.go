@@ -6,7 +6,7 @@ import (
 )
 
 // mailboxSize bounds the events that wait for one reader. Progress beyond it is
-// dropped; answers and ends always fit.
+// dropped. The first answer and ends always fit. Of more answers nobody reads any.
 const mailboxSize = 1000
 
 // A mailbox carries the events of one exchange, or of one request with all its exchanges.
@@ -27,11 +27,12 @@ type mailbox struct {
 	// under way: over HTTP+SSE the response may come before the end of the POST.
 	unread, underway bool
 
-	mu     sync.Mutex
-	take   func(*Event) (handled bool) // if not nil, gets the events instead
-	wake   chan struct{}               // made when somebody waits
-	events []*Event
-	closed bool
+	mu       sync.Mutex
+	take     func(*Event) (handled bool) // if not nil, gets the events instead
+	wake     chan struct{}               // made when somebody waits
+	events   []*Event
+	answered bool // an answer was among them
+	closed   bool
 }
 
 // mailbox returns a mailbox with a fresh id for a request of that kind. Its reader closes it.
@@ -84,10 +85,12 @@ func (m *mailbox) putFirst(e *Event) bool {
 
 // keep is called with m.mu held.
 func (m *mailbox) keep(e *Event) {
-	if m.closed || e.Kind == Progress && len(m.events) >= mailboxSize {
+	answer := e.Kind == Tools || e.Kind == Output || e.Kind == Message
+	if m.closed || e.Kind == Progress && len(m.events) >= mailboxSize || answer && m.answered && !e.Last {
 		m.c.free(e)
 		return
 	}
+	m.answered = m.answered || answer
 	m.events = append(m.events, e)
 	select {
 	case m.wake <- struct{}{}:

@@ -2,6 +2,7 @@ package client
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -102,5 +103,31 @@ func TestAnswersOfOtherSessionsAreIgnored(t *testing.T) {
 	to.close()
 	if n := len(d.c.waiting); n != 0 {
 		t.Errorf("%d mailboxes are held", n)
+	}
+}
+
+// While a request waits, as for a sign-in, its server may answer it over and over on another stream.
+func TestOneAnswerIsKept(t *testing.T) {
+	d := &dial{c: New(&nowhere{}, nil), notify: func(registry.Notice) {}}
+	s := d.session(registry.SessionInfo{})
+	defer s.shut()
+	stream, mail := d.c.mailbox(s, OpOther), d.c.mailbox(s, OpCall)
+	id := strconv.Itoa(int(mail.id))
+	for range 1000 {
+		d.c.Deliver(stream.id, &Event{Kind: Message, Text: `{"id":` + id + `,"result":{"n":1}}`})
+		d.c.Deliver(stream.id, &Event{Kind: Output, RPC: int64(mail.id), Table: 1})
+	}
+	d.c.Deliver(mail.id, &Event{Kind: End, Last: true})
+	if len(mail.events) != 2 || mail.events[0].Kind != Message || mail.events[1].Kind != End {
+		t.Errorf("%d events are kept, want the first answer and the end", len(mail.events))
+	}
+}
+
+// Words beyond what people see cost a server nothing, and the client time for each secret.
+func TestLongWordsAreCutFirst(t *testing.T) {
+	d := &dial{c: New(&nowhere{}, nil), headers: []string{"Authorization", "Bearer abcdefgh"}}
+	words := strings.Repeat("\u200b", 1<<20) + "not seen"
+	if got := d.shown(words); got != "" {
+		t.Errorf("%d bytes are shown", len(got))
 	}
 }

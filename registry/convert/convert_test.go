@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,5 +120,22 @@ func TestPlacesOfLossesAreBounded(t *testing.T) {
 				t.Errorf("%s: the place of %q has %d bytes", d, loss.What, len(loss.Path))
 			}
 		}
+	}
+}
+
+// TestManyRequired converts alternatives whose names would each be looked for among all the others. That would take
+// minutes.
+func TestManyRequired(t *testing.T) {
+	var required, properties strings.Builder
+	for i := range 200_000 {
+		name := `"k` + strconv.Itoa(i) + `"`
+		required.WriteString("," + name)
+		properties.WriteString("," + name + ":true")
+	}
+	s := `{"required":[` + required.String()[1:] + `],"properties":{` + properties.String()[1:] + `}}`
+	def := `{"inputSchema":{"type":"object","anyOf":[` + s + `,` + s + `]}}`
+	tool, _, err := Tool(OpenAI, "name", "server", []byte(def))
+	if err != nil || !bytes.Contains(tool, []byte(`,"k199999":{`)) {
+		t.Errorf("%d bytes, %v", len(tool), err)
 	}
 }

@@ -55,12 +55,16 @@ func (c *converter) fold(v *view, key, path string) {
 	for i, s := range alternatives {
 		w := c.view(s, rawjson.Pointer(rawjson.Pointer(path, key), strconv.Itoa(i)), v.refs)
 		needs := w.schema.Get("required").Texts()
+		needed := make(map[string]bool, len(needs))
+		for _, name := range needs {
+			needed[name] = true
+		}
 		if i == 0 {
 			required = needs
 		} else {
-			required = slices.DeleteFunc(required, func(name string) bool { return !slices.Contains(needs, name) })
+			required = slices.DeleteFunc(required, func(name string) bool { return !needed[name] })
 		}
-		forms = append(forms, describeForm(w.schema, needs))
+		forms = append(forms, describeForm(w.schema, needs, needed))
 		properties := w.schema.Get("properties")
 		if properties == nil {
 			continue
@@ -109,11 +113,11 @@ func (c *converter) fold(v *view, key, path string) {
 }
 
 // describeForm lists the properties of one alternative, optional ones with a question mark.
-func describeForm(s *rawjson.Node, needs []string) string {
+func describeForm(s *rawjson.Node, needs []string, needed map[string]bool) string {
 	names := slices.Clone(needs)
 	if properties := s.Get("properties"); properties != nil {
 		for _, name := range properties.Keys {
-			if !slices.Contains(needs, name) {
+			if !needed[name] {
 				names = append(names, name+"?")
 			}
 		}

@@ -9,10 +9,12 @@ type Node struct {
 	Kind byte
 	// Raw is the text of a scalar.
 	Raw []byte
-	// Keys are the names of an object's members, each once, in order.
+	// Keys are the names of an object's members, each once, in order. Only [Node.Set] adds one after it was called.
 	Keys []string
 	// Values are an array's elements, or an object's values beside their Keys.
 	Values []*Node
+
+	index map[string]int // of Keys; made by Set when they are too many to search
 }
 
 // maxParseDepth bounds the trees that [Parse] makes. Walks of a tree recurse, and in
@@ -67,7 +69,7 @@ func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
 	}
-	if i := slices.Index(n.Keys, key); i >= 0 {
+	if i := find(n.Keys, key, n.index); i >= 0 {
 		return n.Values[i]
 	}
 	return nil
@@ -75,7 +77,8 @@ func (n *Node) Get(key string) *Node {
 
 // Set gives the object n the member key, in its old place if there was one.
 func (n *Node) Set(key string, value *Node) {
-	if i := slices.Index(n.Keys, key); i >= 0 {
+	i := -1
+	if i, n.index = place(n.Keys, key, n.index); i >= 0 {
 		n.Values[i] = value
 		return
 	}
@@ -85,7 +88,8 @@ func (n *Node) Set(key string, value *Node) {
 
 // Delete removes the member key of the object n, if there is one.
 func (n *Node) Delete(key string) {
-	if i := slices.Index(n.Keys, key); i >= 0 {
+	if i := find(n.Keys, key, n.index); i >= 0 {
+		n.index = nil
 		n.Keys = slices.Delete(n.Keys, i, i+1)
 		n.Values = slices.Delete(n.Values, i, i+1)
 	}
@@ -230,18 +234,26 @@ func (p *parser) value(i int) (*Node, int, error) {
 // place finds key among keys, or returns -1 and notes that it comes next.
 func place(keys []string, key string, index map[string]int) (int, map[string]int) {
 	const searchable = 16
-	if index == nil {
-		if i := slices.Index(keys, key); i >= 0 || len(keys) < searchable {
-			return i, nil
-		}
+	if index == nil && len(keys) >= searchable {
 		index = make(map[string]int, 2*len(keys))
 		for i, k := range keys {
 			index[k] = i
 		}
 	}
-	if i, ok := index[key]; ok {
-		return i, index
+	i := find(keys, key, index)
+	if i < 0 && index != nil {
+		index[key] = len(keys)
 	}
-	index[key] = len(keys)
-	return -1, index
+	return i, index
+}
+
+// find finds key among keys, or returns -1. index is nil, or has all keys.
+func find(keys []string, key string, index map[string]int) int {
+	if index == nil {
+		return slices.Index(keys, key)
+	}
+	if i, ok := index[key]; ok {
+		return i
+	}
+	return -1
 }

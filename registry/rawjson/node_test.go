@@ -89,3 +89,25 @@ func TestNodeEdits(t *testing.T) {
 		t.Error("a boolean has text")
 	}
 }
+
+// TestManyMembers sets members that would each be looked for among all the others. That would take minutes.
+func TestManyMembers(t *testing.T) {
+	const many = 300_000
+	n := rawjson.NewObject()
+	for i := range many {
+		n.Set(strconv.Itoa(i), rawjson.NewScalar("1"))
+	}
+	for i := range many {
+		n.Set(strconv.Itoa(i), rawjson.NewScalar(strconv.Itoa(i)))
+	}
+	n.Delete("7")
+	n.Set("last", rawjson.NewScalar("0"))
+	for key, want := range map[string]string{"0": "0", "6": "6", "8": "8", "299999": "299999", "last": "0"} {
+		if got := n.Get(key); got == nil || string(got.Raw) != want {
+			t.Errorf("%s: %v, want %s", key, got, want)
+		}
+	}
+	if len(n.Keys) != many || n.Get("7") != nil || n.Get("none") != nil || n.Keys[7] != "8" || n.Keys[many-1] != "last" {
+		t.Errorf("%d members, %q and %q", len(n.Keys), n.Keys[7], n.Keys[many-1])
+	}
+}

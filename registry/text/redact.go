@@ -17,6 +17,7 @@ func Redact(s string, values ...string) string {
 	for _, value := range values {
 		_, credential, _ := strings.Cut(value, " ")
 		for _, secret := range []string{value, credential} {
+			secret = Cut(secret, 3*(len(s)/3+1)) // s is too short for more of it
 			if len(secret) < leastSecret {
 				continue
 			}
@@ -30,47 +31,55 @@ func Redact(s string, values ...string) string {
 	return hideTokens(s)
 }
 
-// hide replaces a secret in s wherever repeats finds it.
+// maxTries bounds the bytes of s that hide reads in vain, in lengths of s.
+const maxTries = 16
+
+// hide replaces a secret in s wherever repeats finds it. A server that chose the secret can fill s with beginnings of
+// it, such as aaaa for aaaab. The rest of such a text is hidden.
 func hide(s, secret string) string {
-	var out []byte
-	from := 0
+	var out strings.Builder
+	from, tries := 0, 0
 	for at := 0; at < len(s); at++ {
 		if s[at] != '\\' && fold(s[at]) != fold(secret[0]) {
 			continue
 		}
-		if end := repeats(s, at, secret); end > 0 {
-			out = append(append(out, s[from:at]...), hidden...)
-			from, at = end, end-1
+		end, found := repeats(s, at, secret)
+		if !found {
+			if tries += end - at; tries <= maxTries*len(s) {
+				continue
+			}
+			end = len(s)
 		}
+		out.WriteString(s[from:at])
+		out.WriteString(hidden)
+		from, at = end, end-1
 	}
 	if from == 0 {
 		return s
 	}
-	return string(append(out, s[from:]...))
+	out.WriteString(s[from:])
+	return out.String()
 }
 
-// repeats returns the end of a secret that begins at a place of s, or 0. What a reader of s
-// does not see may stand within: that is all beyond ASCII, and controls.
-func repeats(s string, at int, secret string) int {
-	found := 0
+// repeats returns whether a secret begins at a place of s, and where it ends or differs. What a reader of s does not
+// see may stand within: that is all beyond ASCII, and controls.
+func repeats(s string, at int, secret string) (end int, found bool) {
+	n := 0
 	for at < len(s) {
 		c, width := unescaped(s[at:])
-		if fold(c) == fold(secret[found]) {
+		if fold(c) == fold(secret[n]) {
 			at += width
-			if found++; found == len(secret) {
-				return at
+			if n++; n == len(secret) {
+				return at, true
 			}
 			continue
 		}
-		if found == 0 || c >= ' ' && c < 0x7f {
-			return 0
+		if n == 0 || c >= ' ' && c < 0x7f {
+			return at, false
 		}
 		at += width
 	}
-	if found < leastSecret {
-		return 0
-	}
-	return at
+	return at, n >= leastSecret
 }
 
 // unescaped returns the first byte of s, or of what a JSON escape there stands for, and its
@@ -143,10 +152,11 @@ const leastPart = 8
 // of which the first begins as a JSON object does.
 func hideTokens(s string) string {
 	const begin = "eyJ"
+	var out strings.Builder
 	for from := 0; ; {
 		at := strings.Index(s[from:], begin)
 		if at < 0 {
-			return s
+			break
 		}
 		at += from
 		end, parts := at, 0
@@ -155,6 +165,9 @@ func hideTokens(s string) string {
 			for end < len(s) && isWord(s[end]) {
 				end++
 			}
+			if parts == 0 {
+				from = end // no token begins within the part if none begins here
+			}
 			if end-part < leastPart {
 				break
 			}
@@ -162,9 +175,12 @@ func hideTokens(s string) string {
 				end++
 			}
 		}
-		if from = at + len(begin); parts == 3 {
-			s = s[:at] + hidden + s[end:]
-			from = at + len(hidden)
+		if parts == 3 {
+			out.WriteString(s[:at])
+			out.WriteString(hidden)
+			s, from = s[end:], 0
 		}
 	}
+	out.WriteString(s)
+	return out.String()
 }

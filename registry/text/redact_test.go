@@ -34,6 +34,27 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// Each of these texts keeps a search busy for minutes that begins again at each place.
+func TestRedactTakesLinearTime(t *testing.T) {
+	const size = 2 << 20
+	long := strings.Repeat("a", 4095) + "b"
+	for _, row := range []struct{ name, text, secret, want string }{
+		{"beginnings of tokens", strings.Repeat("eyJ", size/3), "abcdefgh", strings.Repeat("eyJ", size/3)},
+		{"tokens", strings.Repeat("eyJaaaaa.aaaaaaaa.aaaaaaaa ", size/27), "abcdefgh", strings.Repeat("[redacted] ", size/27)},
+		{"beginnings of a secret", "so: " + strings.Repeat("a", size) + " " + long, long, "so: "},
+		{"a long secret", "so: aaaaa", strings.Repeat("a", 64*size), "so: [redacted]"},
+	} {
+		got := text.Redact(row.text, row.secret)
+		if row.name == "beginnings of a secret" {
+			if !strings.HasPrefix(got, row.want) || !strings.HasSuffix(got, "[redacted]") || strings.Contains(got, long) {
+				t.Errorf("%s: %d bytes, and the last are %q", row.name, len(got), got[max(0, len(got)-40):])
+			}
+		} else if got != row.want {
+			t.Errorf("%s: %d bytes, want %d", row.name, len(got), len(row.want))
+		}
+	}
+}
+
 func FuzzRedact(f *testing.F) {
 	f.Add("no: Bearer s3cr3t", "Bearer s3cr3t", 9)
 	f.Add("aaaa aaaaa", "aaaaa", 3)

@@ -17,11 +17,13 @@ func (x *exchange) readEvents(body io.Reader) {
 	limits := &x.p.limits
 	rates := x.p.ratesOf(x.Group)
 	counted := &counter{r: body}
+	read := func() int { return max(counted.n, x.raw.n) } // a compressed stream may hold nothing
 	paid := 0
 	// pause waits after too many messages or bytes. It reports whether it did.
 	pause := func(messages int) bool {
-		d := rates.excess(messages, counted.n-paid)
-		paid = counted.n
+		n := read()
+		d := rates.excess(messages, n-paid)
+		paid = n
 		if d > 0 {
 			sleep(x.ctx, d)
 		}
@@ -29,13 +31,14 @@ func (x *exchange) readEvents(body io.Reader) {
 	}
 	counted.before = func() error { // comments are no events, so each read is checked
 		switch {
-		case x.Awaits != 0 && counted.n > limits.ResponseBytes:
+		case x.Awaits != 0 && read() > limits.ResponseBytes:
 			return errLong
 		case x.Awaits == 0 && pause(0) && x.Head:
 			return io.EOF
 		}
 		return nil
 	}
+	x.raw.before = counted.before
 	events := newScanner(counted, limits.EventBytes)
 	notJSON := false
 	end := func(why client.Reason, text string) {
@@ -72,7 +75,7 @@ func (x *exchange) readEvents(body io.Reader) {
 			notJSON = x.messages(e.data) != nil || notJSON
 		}
 		if x.Awaits != 0 {
-			if counted.n > limits.ResponseBytes && !x.over {
+			if read() > limits.ResponseBytes && !x.over {
 				end(client.TooLarge, "response over "+strconv.Itoa(limits.ResponseBytes)+" bytes")
 			}
 			continue
@@ -104,7 +107,7 @@ func sendable(id string) string {
 // errLong ends the reading of a stream that is longer than a response may be.
 var errLong = errors.New("the stream is too long")
 
-// A counter counts the bytes that were read. An error of before ends the reading.
+// A counter counts the bytes that were read. An error of before, if that is not nil, ends the reading.
 type counter struct {
 	r      io.Reader
 	n      int
@@ -113,8 +116,10 @@ type counter struct {
 
 // Read implements [io.Reader].
 func (c *counter) Read(p []byte) (int, error) {
-	if err := c.before(); err != nil {
-		return 0, err
+	if c.before != nil {
+		if err := c.before(); err != nil {
+			return 0, err
+		}
 	}
 	n, err := c.r.Read(p)
 	c.n += n

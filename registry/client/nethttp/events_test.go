@@ -2,8 +2,11 @@ package nethttp
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
+	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -136,6 +139,82 @@ func TestCommentsAreBounded(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An endless has the same bytes over and over, and counts those that were read.
+type endless struct {
+	text []byte
+	read int
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	if e.read > 1<<28 {
+		return 0, io.EOF
+	}
+	for n < len(p) {
+		n += copy(p[n:], e.text[(e.read+n)%len(e.text):])
+	}
+	e.read += n
+	return n, nil
+}
+
+func (*endless) Close() error { return nil }
+
+// A compressed body may be without end and hold nothing: a decoder reads on until there is something.
+func TestCompressedNothingIsBounded(t *testing.T) {
+	var nothing bytes.Buffer
+	_ = gzip.NewWriter(&nothing).Close()
+	for name, row := range map[string]struct {
+		contentType string
+		exchange    client.Exchange
+		why         client.Reason
+	}{
+		"JSON":                    {"application/json", client.Exchange{Method: "POST", Awaits: 1}, client.TooLarge},
+		"a stream with an answer": {"text/event-stream", client.Exchange{Method: "POST", Awaits: 1}, client.TooLarge},
+		"an optional stream":      {"text/event-stream", client.Exchange{Method: "GET", Head: true}, client.Network},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x, sink := reading(registry.Limits{ResponseBytes: 1 << 20}), new(lastEvent)
+				body := &endless{text: nothing.Bytes()}
+				row.exchange.URL = "https://server.example/"
+				x.Exchange, x.ctx, x.p.sink = &row.exchange, t.Context(), sink
+				x.p.rt = round(func(*http.Request) (*http.Response, error) {
+					header := http.Header{"Content-Encoding": {"gzip"}, "Content-Type": {row.contentType}}
+					return &http.Response{StatusCode: 200, Header: header, Body: body}, nil
+				})
+				x.run()
+				if sink.Why != row.why || !sink.Last || body.read > 4<<20 {
+					t.Errorf("%d bytes were read, and it ended with %v (%s), want %v", body.read, sink.Why, sink.Text, row.why)
+				}
+			})
+		})
+	}
+}
+
+// round is an [http.RoundTripper].
+type round func(*http.Request) (*http.Response, error)
+
+func (r round) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
+
+// A batch with many answers to one request needs little memory.
+func TestAnswersOfABatch(t *testing.T) {
+	const many = 200_000
+	x, sink := reading(registry.Limits{}), new(lastEvent)
+	x.Exchange, x.ctx, x.p.sink = &client.Exchange{Awaits: 4}, t.Context(), sink
+	batch := []byte("[" + strings.Repeat(`{"id":4,"result":{"n":1}},`, many) + `{"id":4,"result":{"n":2}}]`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := x.messages(batch); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / many; each > 400 {
+		t.Errorf("%d bytes for each answer", each)
+	}
+	if sink.Text != `{"id":4,"result":{"n":1}}` || !sink.Last {
+		t.Errorf("the answer is %q", sink.Text)
 	}
 }
 

@@ -21,6 +21,7 @@ type exchange struct {
 	*client.Exchange
 	p    *Platform
 	ctx  context.Context // ends with Cancel
+	raw  counter         // the body as it comes, perhaps compressed
 	over bool            // the last event was emitted
 }
 
@@ -67,6 +68,17 @@ func (x *exchange) run() {
 	x.p.noteProtocol(req.URL, res.ProtoMajor)
 	body := res.Body
 	defer func() { _ = body.Close() }()
+	x.raw.r = body
+	x.raw.before = func() error {
+		if x.raw.n > 2*x.p.limits.ResponseBytes { // there are compressed bodies without end that hold nothing
+			return errTooLarge
+		}
+		return nil
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{&x.raw, body}
 	if res.Body, err = decompress(res); err != nil {
 		x.end(client.NotMCP, err.Error())
 		return

@@ -32,22 +32,24 @@ func (x *exchange) messages(text []byte) error {
 		x.message(m)
 		return nil
 	}
-	var answers []message
-	n := 0
+	var answer message // the first
+	answered, n := false, 0
 	err := rawjson.Elements(text, func(element []byte) error {
 		m, err := splitMessage(element)
 		switch {
 		case err != nil:
 		case m.awaited(x.Awaits):
-			answers = append(answers, m)
+			if !answered {
+				answer, answered = m, true
+			}
 		case n < maxBatch:
 			x.message(m)
 		}
 		n++
 		return nil
 	})
-	if len(answers) > 0 {
-		x.message(answers[0])
+	if answered {
+		x.message(answer)
 	}
 	if err != nil {
 		return errNotJSON
