@@ -44,12 +44,12 @@ func (l *legacy) open(a *asked) {
 		step(a)
 		return
 	}
+	l.mu.Lock() // a client that knows the endpoint may post at once
+	l.stream = a
+	l.mu.Unlock()
 	a.events()
 	io.WriteString(a.w, "event: endpoint\ndata: "+a.run.here("/post")+"\n\n")
 	a.flush()
-	l.mu.Lock()
-	l.stream = a
-	l.mu.Unlock()
 	if step := l.s.on["opened"]; step != nil {
 		step(a)
 		return
