@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { text } from 'node:stream/consumers'
 import { faultServer, json, result, type FaultServer } from '../web/faultserver.ts'
 import { launchChromium, listen, root, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
@@ -194,8 +195,8 @@ test('a result of very many blocks is shown in part, and can be saved whole', as
   assert.equal(await p.panel.locator('.result .block').count(), 201)
   const saved = p.page.waitForEvent('download')
   await p.panel.locator('.result').getByRole('button', { name: 'Save' }).click()
-  const text = await readFile(await (await saved).path(), 'utf8')
-  assert.equal((JSON.parse(text) as { content: unknown[] }).content.length, many)
+  const { content } = JSON.parse(await text(await (await saved).createReadStream())) as { content: unknown[] }
+  assert.equal(content.length, many)
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })
