@@ -258,6 +258,63 @@ func TestDiscoverAbandonedByAllEndsTheWork(t *testing.T) {
 	})
 }
 
+func TestAnAbandonedAttemptIsNotJoined(t *testing.T) {
+	// hangs returns a connect that hangs at its nth time, until a while after it was cancelled.
+	hangs := func(nth int) func(context.Context) error {
+		n := 0
+		return func(ctx context.Context) error {
+			if n++; n != nth {
+				return nil
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return ctx.Err()
+		}
+	}
+	t.Run("Discover", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{connect: hangs(1)}
+			r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := r.Discover(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			synctest.Wait()
+			if err := r.Discover(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			if got := health(t, r, "a"); got.Status != registry.ServerConnected || h.seen().connects != 2 {
+				t.Errorf("%+v after %+v", got, h.seen())
+			}
+		})
+	})
+	t.Run("call", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{connect: hangs(2)}
+			r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.say(registry.Notice{Err: registry.ErrNetwork})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := r.Dispatch(ctx, registry.Call{Name: "a__echo"}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			synctest.Wait()
+			if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			if got := h.seen(); got.connects != 3 || got.closes != 1 {
+				t.Errorf("%+v", got)
+			}
+		})
+	})
+}
+
 func TestListBudgets(t *testing.T) {
 	next := func(s string) *string { return &s }
 	for _, tt := range []struct {
