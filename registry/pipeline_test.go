@@ -440,6 +440,52 @@ func TestSuspendedServerLeavesTheListAndComesBack(t *testing.T) {
 	})
 }
 
+func TestALateOutcomeDoesNotChangeASuspension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, lists := 0, 0
+		h := &harbour{}
+		h.call = func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+			switch calls++; calls {
+			case 1: // succeeds during the suspension
+				time.Sleep(time.Second)
+				return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+			case 2: // is cancelled during the probe
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, registry.ErrNetwork
+		}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			if lists++; lists > 1 {
+				time.Sleep(2 * time.Second)
+			}
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{Cooldown: 5 * time.Second}, map[string]*harbour{"a": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 {
+			go func() { _, _ = r.Dispatch(ctx, registry.Call{Name: "a__echo"}) }()
+			synctest.Wait()
+		}
+		for range 3 {
+			_, _ = r.Dispatch(t.Context(), registry.Call{Name: "a__echo"})
+		}
+		time.Sleep(2 * time.Second)
+		if got := health(t, r, "a"); !got.Suspended || got.Status != registry.ServerFailed || got.ErrorCode != "network" {
+			t.Errorf("after a late success: %+v", got)
+		}
+		time.Sleep(4 * time.Second)
+		cancel() // the probe is under way
+		time.Sleep(2 * time.Second)
+		if got := health(t, r, "a"); got.Suspended || got.Status != registry.ServerConnected {
+			t.Errorf("after the probe: %+v", got)
+		}
+	})
+}
+
 func TestOfflineFailuresDoNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{connect: func(context.Context) error { return registry.ErrNetwork }}
