@@ -445,6 +445,30 @@ func TestSubscribeResource(t *testing.T) {
 	})
 }
 
+func TestASubscriptionEndsWithItsServer(t *testing.T) {
+	a, b := &library{harbour: new(harbour), has: everything}, &library{harbour: new(harbour), has: everything}
+	shelves(t, map[string]*library{"a": a, "b": b}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		var heard atomic.Int32
+		for name, l := range map[string]*library{"a": a, "b": b} {
+			if _, err := r.SubscribeResource(t.Context(), name, "u:1", func() { heard.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second update is told a second later
+				l.say(registry.Notice{Updated: "u:1"})
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if err := r.Remove("a"); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		time.Sleep(2 * time.Second)
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard %d", n)
+		}
+	})
+}
+
 // A subscriber that joins while the server is asked learns of its refusal too.
 func TestSubscribersOfOneResourceShareARefusal(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}
