@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
+import type { ElicitationRequest } from '../../wasm/js/shared/types.ts'
 import { crashing } from './crash.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -73,6 +74,23 @@ test('what was approved outlives a module', async () => {
   assert.equal(r.has('s__once'), false)
   await r.close()
   await steered.close()
+})
+
+test('a question ends with its module', async () => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  let put = (_: ElicitationRequest) => {}
+  const asked = new Promise<ElicitationRequest>((resolve) => put = resolve)
+  const { r, crash } = await crashing({
+    servers: { s: { url: asks.url } },
+    onElicitation: (q) => new Promise(() => put(q)),
+  })
+  await r.discover()
+  const inFlight = r.call('s__ask', {})
+  const { signal } = await asked
+  await Promise.all([crash(), assert.rejects(inFlight, fails('runtime_crashed'))])
+  assert.equal(signal.aborted, true)
+  await r.close()
+  await asks.close()
 })
 
 test('what does not come back leaves the list', async () => {

@@ -99,7 +99,8 @@ export class Host {
   /** The clients that hear of exchanges. */
   readonly #tracers = new Set<number>()
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
-  #lastAsk = 0
+  /** A late answer to a question of an earlier host must not be taken for one of this host. */
+  #lastAsk = Math.floor(Math.random() * 2 ** 50)
 
   readonly #servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   readonly #tools = new Map<string, ListedTool[]>()
@@ -456,7 +457,7 @@ export class Host {
   #ended(alone?: Promise<unknown>): void {
     this.#instance = undefined
     this.#ready = this.#listing = false
-    this.#asks.clear()
+    for (const id of this.#asks.keys()) this.#forget(id)
     this.#newRoots.clear()
     if (this.#closed) {
       // The page ends this worker then. Chromium leaks two workers that end at the same time, one of the other.
