@@ -76,6 +76,22 @@ test('what was approved outlives a module', async () => {
   await steered.close()
 })
 
+test('calls that wait for the lists of the next module, and fail at once, do not end it', async () => {
+  const servers = Object.fromEntries(
+    [1, 2, 3].map((i) => [`s${i}`, { url: server.url, tools: { deny: ['wait'] } }]),
+  )
+  const { r, crash, current } = await crashing({ servers })
+  await r.discover()
+  await crash()
+  const calls = [1, 2, 3].flatMap((i) => [r.dispatch(`s${i}__wait`, {}), r.dispatch(`s${i}__raw`, {})])
+  const ended = await Promise.all(calls.map((c) => c.then(() => 'done', (e) => (e as RegistryError).code)))
+  assert.deepEqual(ended, [1, 2, 3].flatMap(() => ['unknown_tool', 'done']))
+  const next = current()
+  await r.discover()
+  assert.equal(current(), next)
+  await r.close()
+})
+
 test('a question ends with its module', async () => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   let put = (_: ElicitationRequest) => {}

@@ -347,7 +347,8 @@ export class Host {
     if (tools.length) this.#tools.set(server, tools)
     else if (!this.#tools.delete(server)) return
     this.#tellTools(server, tools, parts)
-    if (this.#listing) this.#release()
+    // The module is calling. A request now could wait for a lock of that call, which the module does not survive.
+    if (this.#listing) queueMicrotask(() => this.#release())
   }
 
   #tellTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
