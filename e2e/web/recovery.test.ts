@@ -92,6 +92,16 @@ test('calls that wait for the lists of the next module, and fail at once, do not
   await r.close()
 })
 
+test('a server that is removed before the next module has listed it leaves no tools', async () => {
+  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } } })
+  await r.discover()
+  await crash()
+  await r.removeServer('s')
+  assert.equal((await r.discover()).tools.filter((t) => t.server === 's').length, 0)
+  assert.equal(r.has('s__raw'), false)
+  await r.close()
+})
+
 test('a question ends with its module', async () => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   let put = (_: ElicitationRequest) => {}

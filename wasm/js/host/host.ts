@@ -345,7 +345,7 @@ export class Host {
   /** Replaces the list of a server. `parts` makes the list in the form for channels that clone messages. */
   #setTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
     if (tools.length) this.#tools.set(server, tools)
-    else if (!this.#tools.delete(server)) return
+    else if (!this.#tools.delete(server) && !this.#listing) return // pages may have the list of an older module
     this.#tellTools(server, tools, parts)
     // The module is calling. A request now could wait for a lock of that call, which the module does not survive.
     if (this.#listing) queueMicrotask(() => this.#release())
