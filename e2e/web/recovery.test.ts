@@ -152,6 +152,7 @@ test('after three restarts in a minute it stays down until it is wanted', async 
   await crash()
   await assert.rejects(inFlight, fails('runtime_crashed'))
   await assert.rejects(r.dispatch('demo__echo', { text: 'x' }), fails('runtime_crashed', /retry/))
+  await assert.rejects(r.subscribeResource('demo', 'a:1', () => {}), fails('runtime_crashed', /retry/))
   const { demo } = r.getHealth()
   assert.deepEqual([demo!.status, demo!.errorCode, r.getTools().length], ['error', 'runtime_crashed', 0])
   await r.retry('demo')
