@@ -29,7 +29,7 @@ func (r *Registry) connected(ctx context.Context, s *server) (*conn, error) {
 		return c, nil
 	}
 	f := s.connecting
-	if f == nil {
+	if f == nil || f.waiters == 0 {
 		if err := r.tryOnce(s); err != nil {
 			r.mu.Unlock()
 			return nil, err
@@ -71,7 +71,7 @@ func (r *Registry) reachable(s *server) error {
 
 // connect starts the one attempt. The caller holds r.mu and waits for the flight.
 func (r *Registry) connect(s *server) *flight[*conn] {
-	cfg, era, timeout := s.cfg.clone(), s.era, r.timeout(s)
+	cfg, timeout := s.cfg.clone(), r.timeout(s)
 	c := &conn{}
 	s.connecting = startFlight(r, func(ctx context.Context) (*conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -89,7 +89,7 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		if f.err == nil {
 			r.conns[c] = true
 		}
-		if s.era != era {
+		if s.connecting != f {
 			r.hangUp(c)
 			f.err = s.dropCause
 			return

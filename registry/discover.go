@@ -88,7 +88,7 @@ func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
 		return nil, err
 	}
 	f := s.refreshing
-	if f == nil {
+	if f == nil || f.waiters == 0 {
 		generation, ok := s.breaker.begin(r.opts.Clock())
 		if !ok {
 			return nil, Because(ErrSuspended, s.lastError)
@@ -100,11 +100,10 @@ func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
 }
 
 func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] {
-	var mine *flight[struct{}]
-	mine = startFlight(r, func(ctx context.Context) (struct{}, error) {
+	s.refreshing = startFlight(r, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.connectAndList(ctx, s)
 	}, func(f *flight[struct{}]) {
-		if s.refreshing != mine {
+		if s.refreshing != f {
 			if f.err != nil {
 				f.err = s.dropCause
 			}
@@ -125,8 +124,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 			r.refreshSoon(s)
 		}
 	})
-	s.refreshing = mine
-	return mine
+	return s.refreshing
 }
 
 func (r *Registry) connectAndList(ctx context.Context, s *server) error {

@@ -156,7 +156,7 @@ func (r *Registry) offersOf(ctx context.Context, name string, kind int) (*offerL
 		return &l, nil
 	}
 	f := l.flight
-	if f == nil {
+	if f == nil || f.waiters == 0 {
 		f = r.startOffers(s, kind)
 	}
 	f.waiters++
@@ -188,11 +188,17 @@ func (r *Registry) startOffers(s *server, kind int) *flight[struct{}] {
 	l.changed = false
 	limit := r.timeout(s)
 	l.flight = startFlight(r, func(ctx context.Context) (none struct{}, err error) {
-		time.Sleep(max(wait, 0))
+		pause, stop := context.WithTimeout(ctx, wait)
+		<-pause.Done()
+		stop()
 		return none, r.use(ctx, s, limit, func(ctx context.Context, c *conn, _ func(bool)) error {
 			return r.listOffers(ctx, s, c, kind, false)
 		})
-	}, func(*flight[struct{}]) { l.flight = nil })
+	}, func(f *flight[struct{}]) {
+		if l.flight == f {
+			l.flight = nil
+		}
+	})
 	return l.flight
 }
 

@@ -145,6 +145,37 @@ func TestOffersAreKept(t *testing.T) {
 	})
 }
 
+func TestAnAbandonedListOfOffersIsNotJoined(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(ctx context.Context, _ registry.Request) (string, error) {
+		return `{"resources":[{"uri":"a:1","name":"a"}]}`, ctx.Err()
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		list := func(ctx context.Context) error { _, err := r.Resources(ctx); return err }
+		if err := list(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		l.say(registry.Notice{ResourcesChanged: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // the list is asked for after a second
+		defer cancel()
+		if err := list(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if err := list(t.Context()); err != nil {
+			t.Error(err)
+		}
+		l.say(registry.Notice{ResourcesChanged: true})
+		ended := make(chan error, 1)
+		go func() { ended <- list(t.Context()) }()
+		synctest.Wait()
+		began := time.Now()
+		_ = r.Close()
+		if err := <-ended; err == nil || time.Since(began) > 0 {
+			t.Errorf("error %v, %v after Close", err, time.Since(began))
+		}
+	})
+}
+
 func TestServersOfResourcesNeedNotKnowTemplates(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}
 	code := int64(-32601)
@@ -410,6 +441,30 @@ func TestSubscribeResource(t *testing.T) {
 		}
 		if last := l.followed[len(l.followed)-1]; !cmp.Equal(last.URIs, []string{"a:3"}) {
 			t.Errorf("follows %v", last)
+		}
+	})
+}
+
+func TestASubscriptionEndsWithItsServer(t *testing.T) {
+	a, b := &library{harbour: new(harbour), has: everything}, &library{harbour: new(harbour), has: everything}
+	shelves(t, map[string]*library{"a": a, "b": b}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		var heard atomic.Int32
+		for name, l := range map[string]*library{"a": a, "b": b} {
+			if _, err := r.SubscribeResource(t.Context(), name, "u:1", func() { heard.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second update is told a second later
+				l.say(registry.Notice{Updated: "u:1"})
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if err := r.Remove("a"); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		time.Sleep(2 * time.Second)
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard %d", n)
 		}
 	})
 }

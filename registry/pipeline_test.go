@@ -258,6 +258,63 @@ func TestDiscoverAbandonedByAllEndsTheWork(t *testing.T) {
 	})
 }
 
+func TestAnAbandonedAttemptIsNotJoined(t *testing.T) {
+	// hangs returns a connect that hangs at its nth time, until a while after it was cancelled.
+	hangs := func(nth int) func(context.Context) error {
+		n := 0
+		return func(ctx context.Context) error {
+			if n++; n != nth {
+				return nil
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return ctx.Err()
+		}
+	}
+	t.Run("Discover", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{connect: hangs(1)}
+			r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := r.Discover(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			synctest.Wait()
+			if err := r.Discover(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			if got := health(t, r, "a"); got.Status != registry.ServerConnected || h.seen().connects != 2 {
+				t.Errorf("%+v after %+v", got, h.seen())
+			}
+		})
+	})
+	t.Run("call", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{connect: hangs(2)}
+			r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.say(registry.Notice{Err: registry.ErrNetwork})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := r.Dispatch(ctx, registry.Call{Name: "a__echo"}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			synctest.Wait()
+			if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			if got := h.seen(); got.connects != 3 || got.closes != 1 {
+				t.Errorf("%+v", got)
+			}
+		})
+	})
+}
+
 func TestListBudgets(t *testing.T) {
 	next := func(s string) *string { return &s }
 	for _, tt := range []struct {
@@ -379,6 +436,52 @@ func TestSuspendedServerLeavesTheListAndComesBack(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"s__echo"}, names(r)); diff != "" {
 			t.Errorf("tools (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestALateOutcomeDoesNotChangeASuspension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, lists := 0, 0
+		h := &harbour{}
+		h.call = func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+			switch calls++; calls {
+			case 1: // succeeds during the suspension
+				time.Sleep(time.Second)
+				return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+			case 2: // is cancelled during the probe
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, registry.ErrNetwork
+		}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			if lists++; lists > 1 {
+				time.Sleep(2 * time.Second)
+			}
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{Cooldown: 5 * time.Second}, map[string]*harbour{"a": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 {
+			go func() { _, _ = r.Dispatch(ctx, registry.Call{Name: "a__echo"}) }()
+			synctest.Wait()
+		}
+		for range 3 {
+			_, _ = r.Dispatch(t.Context(), registry.Call{Name: "a__echo"})
+		}
+		time.Sleep(2 * time.Second)
+		if got := health(t, r, "a"); !got.Suspended || got.Status != registry.ServerFailed || got.ErrorCode != "network" {
+			t.Errorf("after a late success: %+v", got)
+		}
+		time.Sleep(4 * time.Second)
+		cancel() // the probe is under way
+		time.Sleep(2 * time.Second)
+		if got := health(t, r, "a"); got.Suspended || got.Status != registry.ServerConnected {
+			t.Errorf("after the probe: %+v", got)
 		}
 	})
 }

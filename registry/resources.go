@@ -117,7 +117,9 @@ func (r *Registry) updated(s *server, uri string) {
 			w.timer, w.last = nil, r.opts.Clock()
 			fns := make([]func(), 0, len(w.fns))
 			for _, fn := range w.fns {
-				fns = append(fns, fn)
+				if r.reachable(s) == nil {
+					fns = append(fns, fn)
+				}
 			}
 			r.mu.Unlock()
 			for _, fn := range fns {

@@ -175,11 +175,13 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 	s.breaker.end(generation, o, now)
 	if o == succeeded {
 		s.lastSuccess = now
-		s.failure, s.lastError = nil, ""
+		if !s.breaker.suspended { // else it began before the suspension
+			s.failure, s.lastError = nil, ""
+		}
 	} else if err != nil && !errors.Is(err, context.Canceled) {
 		s.failure, s.lastError = err, r.errorText(s, err)
 	}
-	if s.breaker.suspended {
+	if s.breaker.suspended && !s.breaker.probing { // a late outcome says nothing of a probe
 		if wait := retryAfter(err); s.breaker.retryAt.Before(now.Add(wait)) {
 			s.breaker.retryAt = now.Add(wait)
 		}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
+import type { ElicitationRequest } from '../../wasm/js/shared/types.ts'
 import { crashing } from './crash.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -75,6 +76,49 @@ test('what was approved outlives a module', async () => {
   await steered.close()
 })
 
+test('calls that wait for the lists of the next module, and fail at once, do not end it', async () => {
+  const servers = Object.fromEntries(
+    [1, 2, 3].map((i) => [`s${i}`, { url: server.url, tools: { deny: ['wait'] } }]),
+  )
+  const { r, crash, current } = await crashing({ servers })
+  await r.discover()
+  await crash()
+  const calls = [1, 2, 3].flatMap((i) => [r.dispatch(`s${i}__wait`, {}), r.dispatch(`s${i}__raw`, {})])
+  const ended = await Promise.all(calls.map((c) => c.then(() => 'done', (e) => (e as RegistryError).code)))
+  assert.deepEqual(ended, [1, 2, 3].flatMap(() => ['unknown_tool', 'done']))
+  const next = current()
+  await r.discover()
+  assert.equal(current(), next)
+  await r.close()
+})
+
+test('a server that is removed before the next module has listed it leaves no tools', async () => {
+  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } } })
+  await r.discover()
+  await crash()
+  await r.removeServer('s')
+  assert.equal((await r.discover()).tools.filter((t) => t.server === 's').length, 0)
+  assert.equal(r.has('s__raw'), false)
+  await r.close()
+})
+
+test('a question ends with its module', async () => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  let put = (_: ElicitationRequest) => {}
+  const asked = new Promise<ElicitationRequest>((resolve) => put = resolve)
+  const { r, crash } = await crashing({
+    servers: { s: { url: asks.url } },
+    onElicitation: (q) => new Promise(() => put(q)),
+  })
+  await r.discover()
+  const inFlight = r.call('s__ask', {})
+  const { signal } = await asked
+  await Promise.all([crash(), assert.rejects(inFlight, fails('runtime_crashed'))])
+  assert.equal(signal.aborted, true)
+  await r.close()
+  await asks.close()
+})
+
 test('what does not come back leaves the list', async () => {
   const fleeting = await sdkServer()
   const { r, crash } = await crashing({
@@ -108,6 +152,7 @@ test('after three restarts in a minute it stays down until it is wanted', async 
   await crash()
   await assert.rejects(inFlight, fails('runtime_crashed'))
   await assert.rejects(r.dispatch('demo__echo', { text: 'x' }), fails('runtime_crashed', /retry/))
+  await assert.rejects(r.subscribeResource('demo', 'a:1', () => {}), fails('runtime_crashed', /retry/))
   const { demo } = r.getHealth()
   assert.deepEqual([demo!.status, demo!.errorCode, r.getTools().length], ['error', 'runtime_crashed', 0])
   await r.retry('demo')

@@ -648,6 +648,30 @@ test('the same registry at the other end of a port', () =>
     port1.close()
   }))
 
+test('pins that come after their list reach the other end of a port', () =>
+  using({}, async (r) => {
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    const pins = (one: Registry) => one.getSnapshot().tools.map((t) => t.pin ?? '')
+    const pinned = (one: Registry) =>
+      new Promise<void>((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error(`the pins are ${JSON.stringify(pins(one))}`)), 5000)
+        one.subscribe(() => {
+          if (!pins(one).length || pins(one).includes('')) return
+          clearTimeout(late)
+          resolve()
+        })
+      })
+    const both = Promise.all([pinned(r), pinned(far)])
+    await r.discover()
+    await r.addServer('s', { url: server.url }) // it is listed by itself
+    await both
+    assert.deepEqual(pins(far), pins(r))
+    stop()
+    port1.close()
+  }))
+
 test('a registry that is served no more refuses the requests of the other end, and ends those that run', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
     await r.discover()

@@ -358,6 +358,38 @@ test('an approval is stored by the tab that gave it, whatever the oldest tab doe
   await changing.close()
 })
 
+test('a late answer to a question of a worker that has ended goes to no other question', async (t) => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  const context = await fresh(t)
+  const page = await tab(
+    context,
+    `{ storage: 'memory', servers: { s: { url: '${asks.url}' } },
+      onElicitation: ({ message }) => new Promise((resolve) => {
+        window.questions = { ...window.questions, [message]: resolve }
+        window.asked()
+      }) }`,
+  )
+  const answers = await page.evaluate(`(async () => {
+    const answer = (name) => ({ action: 'accept', content: { name } })
+    const put = () => new Promise((resolve) => { window.asked = resolve })
+    await r.discover()
+    const first = put()
+    const lost = r.dispatch('s__ask', { message: 'first' }).catch((e) => e.code)
+    await first
+    workers.at(-1).terminate()
+    if (await lost !== 'runtime_crashed') return lost
+    const second = put()
+    const answered = r.dispatch('s__ask', { message: 'second' })
+    await second
+    questions.first(answer('of the first'))
+    await new Promise((resolve) => setTimeout(resolve)) // its answer is posted
+    questions.second(answer('of the second'))
+    return answered
+  })()`)
+  assert.equal(answers, 'of the second')
+  await asks.close()
+})
+
 test('a question goes to the tab whose call brought it up', async (t) => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const context = await fresh(t)

@@ -99,7 +99,8 @@ export class Host {
   /** The clients that hear of exchanges. */
   readonly #tracers = new Set<number>()
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
-  #lastAsk = 0
+  /** A late answer to a question of an earlier host must not be taken for one of this host. */
+  #lastAsk = Math.floor(Math.random() * 2 ** 50)
 
   readonly #servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   readonly #tools = new Map<string, ListedTool[]>()
@@ -344,9 +345,10 @@ export class Host {
   /** Replaces the list of a server. `parts` makes the list in the form for channels that clone messages. */
   #setTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
     if (tools.length) this.#tools.set(server, tools)
-    else if (!this.#tools.delete(server)) return
+    else if (!this.#tools.delete(server) && !this.#listing) return // pages may have the list of an older module
     this.#tellTools(server, tools, parts)
-    if (this.#listing) this.#release()
+    // The module is calling. A request now could wait for a lock of that call, which the module does not survive.
+    if (this.#listing) queueMicrotask(() => this.#release())
   }
 
   #tellTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
@@ -456,7 +458,7 @@ export class Host {
   #ended(alone?: Promise<unknown>): void {
     this.#instance = undefined
     this.#ready = this.#listing = false
-    this.#asks.clear()
+    for (const id of this.#asks.keys()) this.#forget(id)
     this.#newRoots.clear()
     if (this.#closed) {
       // The page ends this worker then. Chromium leaks two workers that end at the same time, one of the other.

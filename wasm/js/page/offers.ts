@@ -148,28 +148,33 @@ export class Offers {
     checkName(server)
     checkText('uri', uri)
     const ends = new AbortController()
-    let agreed = () => {}
+    let agreed = () => {}, hasAgreed = false
     const first = new Promise<void>((resolve) => agreed = resolve)
     const running = this.#last({ method: 'subscribeResource', name: server, uri }, ends.signal, () => {
       let begun = false
       return () => {
         if (begun) listener()
-        begun = true
+        begun = hasAgreed = true
         agreed()
       }
-    })
+    }, () => hasAgreed)
     await Promise.race([first, running])
     running.catch(() => {})
     return () => ends.abort()
   }
 
-  /** Sends a request that lasts until it is aborted. Sends it again if the module crashes meanwhile. */
-  async #last(body: RequestBody, signal: AbortSignal, listen: () => (progress: unknown) => void): Promise<never> {
+  /** Sends a request that lasts until it is aborted. Sends it again if the module crashes after it `hasBegun`. */
+  async #last(
+    body: RequestBody,
+    signal: AbortSignal,
+    listen: () => (progress: unknown) => void,
+    hasBegun = () => true,
+  ): Promise<never> {
     for (;;) {
       try {
         await this.#source.requests.ask(body, { signal, onProgress: listen() })
       } catch (e) {
-        if ((e as RegistryError).code !== 'runtime_crashed') throw e
+        if ((e as RegistryError).code !== 'runtime_crashed' || !hasBegun()) throw e
         await pause(RETRY_MS, signal)
       }
     }

@@ -17,12 +17,15 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
   /** The skills that the other end has loaded, by its number. */
   const loaded = new Map<number, types.Skill>()
   let known: types.Snapshot | undefined
+  let lists: Lists = new Map()
   let post = (m: ToPage) => channel.post(m)
 
   const update = () => {
     const now = registry.getSnapshot()
     if (now === known) return
-    for (const [server, tools] of changedLists(known, now)) {
+    const before = lists
+    lists = byServer(now)
+    for (const [server, tools] of changedLists(before, lists)) {
       for (const event of toolsEvents(server, toolParts(tools))) post(event)
     }
     const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
@@ -37,6 +40,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     if (m.method === 'attach') {
       stop()
       known = undefined
+      lists = new Map()
       update()
       stop = registry.subscribe(update)
       return {
@@ -240,14 +244,12 @@ function untilAborted(signal: AbortSignal, stop: () => void): Promise<never> {
 }
 
 /** The lists that differ between two snapshots, by server. */
-function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, ListedTool[]> {
-  const was = byServer(before)
-  const is = byServer(now)
+function changedLists(was: Lists, is: Lists): Map<string, ListedTool[]> {
   const changed = new Map<string, ListedTool[]>()
   for (const server of new Set([...was.keys(), ...is.keys()])) {
     const a = was.get(server) ?? []
     const b = is.get(server) ?? []
-    if (a.length !== b.length || a.some(({ info, list }, i) => info !== b[i]!.info || list !== b[i]!.list)) {
+    if (a.length !== b.length || a.some((marked, i) => !isSame(marked, b[i]!))) {
       changed.set(server, b.map(listed))
     }
   }
@@ -256,8 +258,15 @@ function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): 
 
 interface Marked {
   info: types.ToolInfo
+  /** The pin of `info`, which may come later. */
+  pin: string | undefined
   list: 'tools' | 'withheld' | 'held'
 }
+
+/** The tools of a snapshot by server. */
+type Lists = Map<string, Marked[]>
+
+const isSame = (a: Marked, b: Marked) => a.info === b.info && a.pin === b.pin && a.list === b.list
 
 function listed({ info, list }: Marked): ListedTool {
   const { name, tool, original, pin, stale } = info
@@ -279,13 +288,14 @@ function listed({ info, list }: Marked): ListedTool {
   }
 }
 
-function byServer(snapshot: types.Snapshot | undefined): Map<string, Marked[]> {
-  const lists = new Map<string, Marked[]>()
+function byServer(snapshot: types.Snapshot): Lists {
+  const lists: Lists = new Map()
   for (const list of ['tools', 'withheld', 'held'] as const) {
-    for (const info of snapshot?.[list] ?? []) {
-      const marked = lists.get(info.server)
-      if (marked) marked.push({ info, list })
-      else lists.set(info.server, [{ info, list }])
+    for (const info of snapshot[list]) {
+      const marked = { info, pin: info.pin, list }
+      const others = lists.get(info.server)
+      if (others) others.push(marked)
+      else lists.set(info.server, [marked])
     }
   }
   return lists
