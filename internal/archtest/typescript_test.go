@@ -62,8 +62,8 @@ var scriptRules = []scriptRule{
 	},
 	{
 		room:   "web/panel/tool",
-		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/json.ts"},
-		reason: "shows all digits of numbers",
+		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/base64.ts", "wasm/js/shared/json.ts"},
+		reason: "shows the bytes of media, and all digits of numbers",
 	},
 	{
 		room: "web/panel/tools",
@@ -78,7 +78,7 @@ var scriptRules = []scriptRule{
 		reason: "a menu for the fields of pages, made of parts of the panel",
 	},
 	{
-		room: "web/apps", may: []string{"web/ui", "web/panel", published, "wasm/js/shared/object.ts"},
+		room: "web/apps", may: []string{"web/ui", "web/panel", published, "wasm/js/shared/base64.ts", "wasm/js/shared/object.ts"},
 		reason: "an element of pages, with the words of the panel",
 	},
 	{room: "web/pairing", reason: "a browser's side of the handshake with the bridge or the gateway"},
