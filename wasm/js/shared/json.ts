@@ -60,8 +60,8 @@ export function legible(text: string): unknown {
 }
 
 /**
- * Replaces what a pattern finds outside of the strings of a JSON text. A pattern of whole strings overflows the stack at
- * a long one.
+ * Replaces what a pattern finds outside of the strings of a JSON text. A pattern of whole strings overflows the stack
+ * at a long one.
  */
 export function outsideStrings(text: string, pattern: RegExp, replace: (part: string) => string): string {
   let out = ''
