@@ -15,6 +15,8 @@ export function writeConfig(
 ): string {
   if (!['mcpServers', 'vscode'].includes(dialect))
     throw new TypeError(`unknown dialect ${JSON.stringify(dialect)}. Known are mcpServers, vscode.`)
+  if (typeof servers !== 'object' || !servers)
+    throw new TypeError('the servers are not an object of configurations by name')
   const vscode = dialect === 'vscode'
   const inputs: Obj[] = []
   const variable = variables()
