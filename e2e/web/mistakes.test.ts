@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { runnableTools as anthropicTools } from '../../dist/npm/anthropic.js'
+import { toolSet } from '../../dist/npm/ai-sdk.js'
 import { record } from '../../dist/npm/cassette.js'
 import { fill, openProject, readConfig, writeConfig } from '../../dist/npm/config.js'
+import { callableTool } from '../../dist/npm/gemini.js'
 import { createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import { loop } from '../../dist/npm/loop.js'
+import { functionTools } from '../../dist/npm/openai-agents.js'
+import { answerCalls, runnableTools } from '../../dist/npm/openai.js'
 import { endpoint, nodeEndpoint, remoteRun } from '../../dist/npm/run-endpoint.js'
 import { run, toSSE } from '../../dist/npm/run.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
@@ -86,6 +91,14 @@ test('closing the registry, or removing the server, ends what waits for an answe
   await asked.promise
   await asking.close()
   await Promise.all(ended)
+})
+
+test('an adapter says that its registry was not awaited, or that a response is none', () => {
+  for (const make of [runnableTools, anthropicTools, callableTool, toolSet, functionTools])
+    for (const wrong of [undefined, null, Promise.resolve(registry)])
+      assert.throws(() => make(wrong as never), wrongType(/no registry and no view/))
+  for (const wrong of [undefined, 'text', {}, Promise.resolve([])])
+    assert.throws(() => answerCalls(registry, wrong as never), wrongType(/no response/))
 })
 
 test('a hook of a recording that throws for arguments ends no call', async (t) => {
