@@ -232,3 +232,26 @@ test('hostile pages end soon, and are marked as cut', async () => {
   console.log(`# the longest of them took ${longest.toFixed(0)} ms`)
   assert.ok(longest < 30_000, 'none takes time that grows with its square')
 })
+
+test('prefixes of nested quotes and lists count towards the bound', async () => {
+  await page.evaluate(() => {
+    const texts = String.prototype as { replace(...args: unknown[]): string }, { replace } = texts
+    const longest = { text: 0, restore: () => texts.replace = replace }
+    texts.replace = function(this: string, ...args) {
+      longest.text = Math.max(longest.text, this.length)
+      return replace.apply(this, args)
+    }
+    Object.assign(globalThis, { longest })
+  })
+  for (const around of ['<blockquote>', '<ul><li>', '<ul>', '<ol><li>a']) {
+    const { text, truncated } = await read(around.repeat(40) + `<li><pre>${'a\n'.repeat(1 << 18)}</pre>`)
+    assert.ok(text.length === 1 << 20 && truncated, around)
+  }
+  const longest = await page.evaluate(() => {
+    const { longest } = globalThis as unknown as { longest: { text: number; restore(): void } }
+    longest.restore()
+    return longest.text
+  })
+  assert.ok(longest < 4 << 20, `a text of ${longest} characters was made`)
+  assert.equal((await read('<blockquote><ul><li>a<br>b</ul></blockquote><p>c')).text, '> - a  \n>   b\n\nc')
+})

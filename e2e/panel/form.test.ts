@@ -147,6 +147,10 @@ test('numbers keep their digits, or the form says that it cannot show them', () 
   assert.deepEqual(fromJSON(formOf(object({ s: { type: 'string' } })), '{"s": "12345678901234567890"}'), {
     state: { s: '12345678901234567890' },
   })
+  const long = `\\"${'1'.repeat(2e7)}`
+  assert.deepEqual(fromJSON(formOf(object({ s: { type: 'string' } })), JSON.stringify({ s: long })), {
+    state: { s: long },
+  })
   for (
     const [typed, written] of [
       ['+5', '5'],

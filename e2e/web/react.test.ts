@@ -122,13 +122,15 @@ for (const [library, alias] of Object.entries(libraries))
     test('a registry that somebody else closes is not ready any more', async () =>
       assert.deepEqual(await run('closing'), { before: 'ready ready 7', after: 'partial partial 0 closed' }))
 
-    test('an error is shown', async () =>
-      assert.deepEqual(await run('failing'), {
-        code: 'invalid_option',
-        status: 'failed',
-        tools: [],
-        refused: 'invalid_option',
-      }))
+    test('an error is shown', async () => {
+      for (const options of ['{ colour: "red" }', '{ signal: { aborted: false } }'])
+        assert.deepEqual(await page.evaluate(`failing(${options})`), {
+          code: 'invalid_option',
+          status: 'failed',
+          tools: [],
+          refused: 'invalid_option',
+        })
+    })
 
     test('a question is a form, then an address, and unmounting cancels, also in StrictMode', async (t) => {
       t.after(() => page.evaluate('unmountChat()'))

@@ -206,10 +206,10 @@ export async function closing(): Promise<unknown> {
 }
 
 /** A component whose options are wrong. */
-export async function failing(): Promise<unknown> {
+export async function failing(options: object): Promise<unknown> {
   let mcp!: UseMCP
   const Chat = () => {
-    mcp = useMCP({ colour: 'red' } as never)
+    mcp = useMCP(options as never)
     return null
   }
   const { root } = mount()

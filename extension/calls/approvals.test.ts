@@ -45,3 +45,18 @@ test('arguments that are shown in part are not kept whole while a call waits', a
   stop.abort()
   await Promise.all(calls)
 })
+
+test('long and deep arguments are shown without indentation, whatever their depth', async () => {
+  const stop = new AbortController()
+  const approvals = new Approvals(() => {})
+  const ask = (args: object) =>
+    approvals.ask({ client: { key: 'c', name: 'c' }, tool: 't', args, signal: stop.signal } as unknown as ToolCall, 's')
+  let deep: unknown[] = Array.from({ length: 400_000 }, () => 1)
+  for (let i = 0; i < 1000; i++) deep = [deep] // 800 million characters with indentation, which no text has
+  const calls = [ask({ deep }), ask({ few: [1] })]
+  const [long, short] = approvals.list.map((a) => a.args)
+  assert.match(long!, /^\{"deep":\[{1001}1,1,[1,]+…$/)
+  assert.equal(short, '{\n  "few": [\n    1\n  ]\n}')
+  stop.abort()
+  await Promise.all(calls)
+})

@@ -7,6 +7,8 @@ const patience = 5 * 60_000
 /** How many calls of one client may wait at once. */
 const most = 20
 const longestArgs = 4000
+/** Indentation makes a text longer by the square of its depth, so that longer arguments have none. */
+const longestIndented = 16_384
 
 export type Decision = Parameters<Requests['approve']>[0]['answer']
 /** `expired`: no decision came in time. `gone`: the client gave up, or too many of its calls wait. */
@@ -41,7 +43,8 @@ export class Approvals {
     const leave = () => settle('gone')
     const timer = setTimeout(() => settle('expired'), patience)
     signal.addEventListener('abort', leave)
-    const text = JSON.stringify(args, null, 2)
+    const plain = JSON.stringify(args)
+    const text = plain.length > longestIndented ? plain : JSON.stringify(args, null, 2)
     this.waiting.set(id, {
       settle,
       view: {

@@ -1,5 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Options } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
@@ -109,8 +111,9 @@ async function consensus(answers: (site: Site, n: number) => string, rounds = 2)
   Object.assign(chats, { attempts })
   const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
   const order = { form: 'consensus', prompt: 'p', services, rounds, judge: 'gemini', maxChars: 1000 } as const
-  const compared = await new Comparisons(chats, () => {}).run(order, call, () => {})
-  return { chats, call, compared }
+  const comparisons = new Comparisons(chats, () => {})
+  const compared = await comparisons.run(order, call, () => {})
+  return { chats, call, compared, comparisons }
 }
 
 test('comparisons that run at once do not promise themselves the same prompts', async (t) => {
@@ -155,6 +158,19 @@ test('a site that fails in one round and answers in the next has not failed', as
   }, 3)
   assert.equal(compared.answers.get('chatgpt')!.answer, 'chatgpt 3')
   assert.deepEqual([...compared.faults], [])
+})
+
+test('comparisons that are shown do not keep whole answers', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  gc()
+  const before = process.memoryUsage().heapUsed
+  const shown = []
+  for (let i = 0; i < 10; i++)
+    shown.push((await consensus((site, n) => `${site} ${n} ${'x'.repeat(4e6)}`, 1)).comparisons.list)
+  gc()
+  assert.ok(process.memoryUsage().heapUsed - before < 20e6)
+  assert.deepEqual(shown.flat().flatMap((c) => c.sites.map((s) => s.answer?.length)), Array(20).fill(4000))
 })
 
 test('chat_start gives a tool the defaults of its parameters', async () => {

@@ -1,3 +1,4 @@
+import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Comparison } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { longestRun, type Chats } from './chats.ts'
@@ -147,7 +148,7 @@ export class Compare implements Compared {
       site,
       state: this.faults.has(site) ? 'failed' : 'answered',
       code: this.faults.get(site)?.code,
-      answer: answer?.answer.slice(0, longestShown),
+      answer: answer && copied(answer.answer.slice(0, longestShown)),
       url: answer?.url,
     }
   }

@@ -1,3 +1,4 @@
+import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Comparison } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import type { Chats } from './chats.ts'
@@ -82,7 +83,7 @@ export class Comparisons {
       id,
       form,
       client: client.name,
-      prompt: prompt.slice(0, 200),
+      prompt: copied(prompt.slice(0, 200)),
       startedAt: Date.now(),
       round: 1,
       rounds,
@@ -105,7 +106,7 @@ function judged(found: Compared['judgement']): Partial<Comparison> {
   if (!found) return {}
   if ('claims' in found) {
     const rows = found.claims.map(({ claim, by }) => ({ text: claim, by }))
-    return { rows, answer: found.answer.slice(0, longestShown), openPoints: found.openPoints }
+    return { rows, answer: copied(found.answer.slice(0, longestShown)), openPoints: found.openPoints }
   }
   const { agreements, differences, verdict } = found
   return {
@@ -113,6 +114,6 @@ function judged(found: Compared['judgement']): Partial<Comparison> {
       ...agreements.map((text) => ({ text })),
       ...differences.map(({ topic, by }) => ({ text: topic, by })),
     ],
-    ...(verdict !== undefined && { answer: verdict.slice(0, longestShown) }),
+    ...(verdict !== undefined && { answer: copied(verdict.slice(0, longestShown)) }),
   }
 }

@@ -48,7 +48,10 @@ var scriptRules = []scriptRule{
 	{room: "web", reason: "built files stand beside nothing"},
 	{room: "web/ui", may: []string{"wasm/js/shared/hidden.ts"}, reason: "what both panels are made of"},
 	{
-		room: "web/config", may: []string{"web/ui", published, "wasm/js/shared/wire.gen.ts", "wasm/js/shared/fields.ts", "wasm/js/shared/registry-error.ts"},
+		room: "web/config", may: []string{
+			"web/ui", published, "wasm/js/shared/wire.gen.ts", "wasm/js/shared/fields.ts", "wasm/js/shared/json.ts",
+			"wasm/js/shared/registry-error.ts",
+		},
 		reason: "reads and writes configurations, for the panel and for apps",
 	},
 	{
@@ -62,8 +65,8 @@ var scriptRules = []scriptRule{
 	},
 	{
 		room:   "web/panel/tool",
-		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/json.ts"},
-		reason: "shows all digits of numbers",
+		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/base64.ts", "wasm/js/shared/json.ts"},
+		reason: "shows the bytes of media, and all digits of numbers",
 	},
 	{
 		room: "web/panel/tools",
@@ -78,7 +81,7 @@ var scriptRules = []scriptRule{
 		reason: "a menu for the fields of pages, made of parts of the panel",
 	},
 	{
-		room: "web/apps", may: []string{"web/ui", "web/panel", published, "wasm/js/shared/object.ts"},
+		room: "web/apps", may: []string{"web/ui", "web/panel", published, "wasm/js/shared/base64.ts", "wasm/js/shared/object.ts"},
 		reason: "an element of pages, with the words of the panel",
 	},
 	{room: "web/pairing", reason: "a browser's side of the handshake with the bridge or the gateway"},
@@ -136,7 +139,7 @@ var scriptRules = []scriptRule{
 		room: "extension/chats",
 		may: []string{
 			"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/timeout.ts",
-			"extension/tools/tool.ts",
+			"extension/tools/tool.ts", "wasm/js/shared/copied.ts",
 		},
 		reason: "runs prompts on chat sites from the background",
 	},

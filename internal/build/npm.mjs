@@ -85,6 +85,7 @@ const chunkOf = {
   text: 'results',
   plaintext: 'results',
   offered: 'results',
+  base64: 'results',
   ...Object.fromEntries(
     [
       'models',

@@ -1,12 +1,12 @@
 import type { MediaOptions, RunnableAISDKTool, ToolFilter, View } from '../../wasm/js/shared/types.ts'
 import type * as types from './ai-sdk-types.ts'
-import { resultOf } from './common.ts'
+import { given, resultOf } from './common.ts'
 
 export const toolSet = ((
   source: Pick<View, 'toolsFor'>,
   { dynamic, ...options }: ToolFilter & MediaOptions & { dynamic?: boolean } = {},
 ) => {
-  const tools = Object.entries(source.toolsFor('ai-sdk', options))
+  const tools = Object.entries(given(source, 'toolsFor').toolsFor('ai-sdk', options))
   return Object.fromEntries(tools.map(([name, tool]): [string, RunnableAISDKTool] => {
     const { execute } = tool
     return [name, {

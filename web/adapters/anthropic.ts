@@ -1,13 +1,13 @@
 import type { OpenAITool, Tool } from '../../wasm/js/shared/types.ts'
 import type { ModelMessage, ToolCall } from '../loop/types.ts'
 import type * as types from './anthropic-types.ts'
-import { argumentsOf, resultOf, split } from './common.ts'
+import { argumentsOf, given, resultOf, split } from './common.ts'
 
 const format = 'anthropic'
 
 export const runnableTools: typeof types.runnableTools = (source, options) => {
   const [filter, media] = split(options)
-  return source.getTools({ ...filter, format }).map((tool) => ({
+  return given(source).getTools({ ...filter, format }).map((tool) => ({
     ...tool,
     input_schema: { ...tool.input_schema, type: 'object' },
     parse: (content) => content as Record<string, unknown>,

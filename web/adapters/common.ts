@@ -5,6 +5,12 @@ import type { DispatchOptions, MediaOptions, ToolFilter, ToolResult, View } from
 /** A registry or a view of one. */
 export type Source = Pick<View, 'getTools' | 'call' | 'toMessage'>
 
+/** The registry or the view that an adapter was given. Throws a TypeError for another thing, such as a promise. */
+export function given<S>(source: S, method: 'getTools' | 'toolsFor' | 'call' = 'getTools'): S {
+  if (typeof (source as Partial<View> | undefined)?.[method] === 'function') return source
+  throw new TypeError('the first argument is no registry and no view: pass the one that createRegistry() resolved to')
+}
+
 /** Splits an adapter's options: which tools there are, and which parts of results a model gets. */
 export function split(options: ToolFilter & MediaOptions = {}): [ToolFilter, MediaOptions] {
   const { modalities, maxImageBytes, ...filter } = options

@@ -1,6 +1,6 @@
 import type { OpenAITool, Tool, ToolMessages } from '../../wasm/js/shared/types.ts'
 import type { ModelMessage } from '../loop/types.ts'
-import { argumentsOf, resultOf, split } from './common.ts'
+import { argumentsOf, given, resultOf, split } from './common.ts'
 import type * as types from './gemini-types.ts'
 
 const format = 'gemini'
@@ -15,6 +15,7 @@ const named = ({ functionResponse }: ToolMessages['gemini'], name: string) => ({
 
 export const callableTool: typeof types.callableTool = (source, { signal, others, ...options } = {}) => {
   const [filter, media] = split(options)
+  given(source)
   return {
     tool: async () => ({ functionDeclarations: source.getTools({ ...filter, format }) }),
     callTool: (calls) =>

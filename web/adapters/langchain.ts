@@ -1,14 +1,16 @@
 import { ToolMessage } from '@langchain/core/messages'
 import { DynamicStructuredTool } from '@langchain/core/tools'
 import type { JSONSchema, ToolMessages } from '../../wasm/js/shared/types.ts'
-import { resultOf, split } from './common.ts'
+import { given, resultOf, split } from './common.ts'
 import type * as types from './langchain-types.ts'
 
 const format = 'ai-sdk'
 
 export const structuredTools: typeof types.structuredTools = (source, options) => {
   const [filter, media] = split(options)
-  return source.getTools({ ...filter, format: 'openai' }).map(({ function: { name, description, parameters } }) =>
+  return given(source).getTools({ ...filter, format: 'openai' }).map((
+    { function: { name, description, parameters } },
+  ) =>
     new DynamicStructuredTool<JSONSchema>({
       name,
       description,

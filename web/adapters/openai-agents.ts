@@ -1,11 +1,11 @@
-import { resultOf, split } from './common.ts'
+import { given, resultOf, split } from './common.ts'
 import type * as types from './openai-agents-types.ts'
 
 const format = 'openai-responses'
 
 export const functionTools: typeof types.functionTools = (source, options) => {
   const [filter, media] = split(options)
-  return source.getTools({ ...filter, format }).map(({ type, name, description, parameters }) => ({
+  return given(source).getTools({ ...filter, format }).map(({ type, name, description, parameters }) => ({
     type,
     name,
     description,

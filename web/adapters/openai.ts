@@ -1,9 +1,9 @@
 import type { ModelMessage } from '../loop/types.ts'
-import { resultOf } from './common.ts'
+import { given, resultOf } from './common.ts'
 import type * as types from './openai-types.ts'
 
 export const runnableTools: typeof types.runnableTools = (source, options = {}) =>
-  source.getTools({ ...options, format: 'openai' }).map((tool) => ({
+  given(source).getTools({ ...options, format: 'openai' }).map((tool) => ({
     ...tool,
     function: {
       ...tool.function,
@@ -13,7 +13,9 @@ export const runnableTools: typeof types.runnableTools = (source, options = {}) 
   }))
 
 export const answerCalls: typeof types.answerCalls = (source, response, { signal, ...media } = {}) => {
-  const items = 'output' in response ? response.output : response
+  given(source, 'call')
+  const items = Array.isArray(response) ? response : (response as { output?: typeof response } | undefined)?.output
+  if (!Array.isArray(items)) throw new TypeError('the second argument is no response, and no array of its output')
   const calls = items.filter((item) => item.type === 'function_call')
   return Promise.all(calls.map(async (item) => {
     const [callId, name] = [String(item.call_id), String(item.name)]

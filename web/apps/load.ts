@@ -1,3 +1,4 @@
+import { fromBase64 } from '../../wasm/js/shared/base64.ts'
 import { isObject } from '../../wasm/js/shared/object.ts'
 import type { Registry, ResourceContents, ToolInfo, ToolResult } from '../../wasm/js/shared/types.ts'
 import { featuresIn, type Csp, type Feature } from './policy.ts'
@@ -7,6 +8,8 @@ export const mimeType = 'text/html;profile=mcp-app'
 
 /** The largest html, in bytes of UTF-8. The specification names no bound; the largest app that we know has 4.4 MB. */
 const most = 8 << 20
+/** The same in base64, with line breaks. */
+const longestBlob = most * 3 / 2
 
 /** Why there is no app to show. The words are `app_…`. */
 export type Fault =
@@ -76,9 +79,8 @@ export async function load(registry: Registry, server: string, uri: string, sign
 
 /** The text of an app's contents, within the bound. */
 function htmlOf({ text, blob = '' }: ResourceContents): string {
-  const bytes = text === undefined
-    ? Uint8Array.from(atob(blob), (c) => c.charCodeAt(0))
-    : new TextEncoder().encode(text)
+  if ((text ?? blob).length > (text === undefined ? longestBlob : most)) throw new AppFault('too_large')
+  const bytes = text === undefined ? fromBase64(blob) : new TextEncoder().encode(text)
   if (bytes.length > most) throw new AppFault('too_large')
   return text ?? new TextDecoder().decode(bytes)
 }

@@ -74,8 +74,9 @@ export const missing = (entry: Entry, values: Record<string, string>): Input[] =
  * left out. In the url a value is encoded, unless the url begins with it.
  */
 export function fill(entry: Entry, values: Record<string, string> = {}): ServerConfig {
-  if (!entry.config) throw new TypeError('portolan: the entry has no configuration')
-  const config = structuredClone(entry.config)
+  const found = (entry as Entry | undefined)?.config
+  if (!found) throw new TypeError('the entry has no configuration: give one of readConfig(text).entries')
+  const config = structuredClone(found)
   config.url = replace(config.url, (id, at) => {
     const v = given(entry, values, id)
     return at === 0 ? v.replace(/\/+$/, '') : encodeURIComponent(v)

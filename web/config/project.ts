@@ -14,7 +14,7 @@ export async function openProject(
   registry: Registry,
   source: string | FileHandle | FolderHandle,
 ): Promise<ProjectFile> {
-  if (!registry.project)
+  if (!(registry as Registry | undefined)?.project)
     throw fault('the registry has no project', 'Create it with the option project, or connect to one that has it.')
   const { text, file } = typeof source === 'string' ? { text: source, file: undefined } : await fileOf(source)
   const { entries, kind, problem } = readConfig(text)
@@ -75,6 +75,9 @@ const fault = (message: string, hint: string) => new RegistryError('invalid_conf
 async function fileOf(
   source: FileHandle | FolderHandle,
 ): Promise<{ text: string; file: FileHandle | undefined }> {
+  const kind = (source as FileHandle | null | undefined)?.kind as string | undefined
+  if (kind !== 'file' && kind !== 'directory') // such as a File, or the array of showOpenFilePicker()
+    throw fault('the source is neither a text nor a handle', 'Pass the text, or the handle of the file or the folder.')
   const file = source.kind === 'file' ? source : await within(source)
   if (!file) throw fault('the folder has no file with servers', `It is one of ${names.join(', ')}.`)
   const content = await file.getFile()

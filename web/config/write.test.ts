@@ -216,3 +216,9 @@ test('an unknown dialect is refused', () => {
     message: /"cursor".*mcpServers, vscode/,
   })
 })
+
+test('a long text among the arguments overflows no stack', () => {
+  const config = { url: 'https://a.example.com/mcp' }
+  const script = asCurl('a', config, 't', ` { "a" : "${'x y'.repeat(5e6)}" } `)!
+  assert.ok(script.includes(`"arguments":{"a":"${'x y'.repeat(5e6)}"}}}'`))
+})

@@ -1,4 +1,5 @@
 import type { RedactedConfig } from '../../wasm/js/shared/types.ts'
+import { outsideStrings } from '../../wasm/js/shared/json.ts'
 import { secretAuthFields } from '../../wasm/js/shared/wire.gen.ts'
 import { isSecretName, variables, withoutSecrets } from './headers.ts'
 import { parsed } from './address.ts'
@@ -14,6 +15,8 @@ export function writeConfig(
 ): string {
   if (!['mcpServers', 'vscode'].includes(dialect))
     throw new TypeError(`unknown dialect ${JSON.stringify(dialect)}. Known are mcpServers, vscode.`)
+  if (typeof servers !== 'object' || !servers)
+    throw new TypeError('the servers are not an object of configurations by name')
   const vscode = dialect === 'vscode'
   const inputs: Obj[] = []
   const variable = variables()
@@ -141,5 +144,4 @@ mcp "$@" --data-raw ${message('tools/call', `{"name":${JSON.stringify(tool)},"ar
 export const quote = (s: string) => `'${s.replaceAll('\u0000', '').replaceAll("'", "'\\''")}'`
 
 /** Without line breaks between its parts, and with all its digits. */
-const compact = (json: string) =>
-  json.trim().replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? part : '')) || '{}'
+const compact = (json: string) => outsideStrings(json, /\s+/g, () => '') || '{}'

@@ -42,7 +42,10 @@ function check(options: types.LoopOptions): void {
   }
 }
 
-const isAnswer = (answer: unknown) => isObject(answer) && Array.isArray(answer['calls'] ?? [])
+const isAnswer = (answer: unknown) => {
+  const calls = isObject(answer) && (answer['calls'] ?? [])
+  return Array.isArray(calls) && calls.every(isObject)
+}
 
 class Running {
   readonly #options: types.LoopOptions
@@ -100,6 +103,8 @@ class Running {
   async #begin(): Promise<void> {
     const { prompt } = this.#options
     const made = typeof prompt === 'function' ? await this.#race(prompt(this.#state())) : prompt
+    if (typeof made !== 'string' && !Array.isArray(made as unknown))
+      throw new RegistryError('invalid_option', 'the prompt gave no text', { hint: 'Return a text, or messages.' })
     this.#messages = typeof made === 'string' ? [{ role: 'user', content: made }] : [...made]
     if (typeof prompt !== 'function' && this.#text) {
       const state = this.#text.slice(-stateLength)

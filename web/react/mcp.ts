@@ -74,10 +74,12 @@ class Life {
   }
 
   private async create(signal: AbortSignal): Promise<void> {
+    const given = this.options?.signal
     try {
       const registry = await createRegistry({
         ...this.options,
-        signal: this.options?.signal ? AbortSignal.any([signal, this.options.signal]) : signal,
+        // createRegistry refuses what is no signal.
+        signal: given instanceof AbortSignal ? AbortSignal.any([signal, given]) : given ?? signal,
       })
       if (signal.aborted) return await registry.close()
       this.discovering = registry.discover()

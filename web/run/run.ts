@@ -1,5 +1,6 @@
 import { RegistryError } from '../../wasm/js/page/index.ts'
 import { checkFields } from '../../wasm/js/shared/fields.ts'
+import { isObject } from '../../wasm/js/shared/object.ts'
 import type { Put } from '../loop/events.ts'
 import type { ModelMessage } from '../loop/types.ts'
 import type { ToolProgress, ToolResult } from '../../wasm/js/shared/types.ts'
@@ -29,17 +30,22 @@ const known = 'prompt registry view model roles schema timeoutMs maxSources prev
 
 function check(options: types.RunOptions): void {
   checkFields('run', options ?? null, known)
-  const { prompt, registry, view, model, roles, ...rest } = options
-  const isCount = (n: number | undefined) => n === undefined || (n > 0 && n < 2 ** 31)
+  const { prompt, registry, view, model, roles, schema, answered, ...rest } = options
+  const isCount = (n: unknown) => n === undefined || (typeof n === 'number' && n > 0 && n < 2 ** 31)
+  const has = (v: object, ...methods: string[]) => methods.every((m) => typeof v[m as never] === 'function')
   const fits = {
     prompt: typeof prompt === 'string' && prompt.trim() && prompt.length <= promptLength,
     'registry or view': registry ?? view,
+    registry: !registry || has(registry, 'getSnapshot', 'call'),
+    view: !view || has(view, 'has', 'call'),
     model: typeof model === 'function',
     'roles.search': roles?.search?.length,
+    schema: schema === undefined || isObject(schema),
+    answered: !answered || [answered.question, answered.reply].every((text) => typeof text === 'string'),
     timeoutMs: isCount(rest.timeoutMs),
     maxSources: isCount(rest.maxSources),
     preview: isCount(rest.preview),
-    'quota.perDay': !rest.quota || rest.quota.perDay >= 0,
+    'quota.perDay': !rest.quota || typeof rest.quota.perDay === 'number' && rest.quota.perDay >= 0,
   }
   const wrong = Object.entries(fits).find(([, fit]) => !fit)?.[0]
   if (wrong) throw new RegistryError('invalid_option', `${wrong} is missing or wrong`, { hint: 'See RunOptions.' })
@@ -73,8 +79,7 @@ class HostRun extends AskingRun {
 
   protected async work(put: Put<types.RunEvent>, reader: AbortSignal): Promise<void> {
     this.#put = put
-    const { signal = reader } = this.#options
-    const left = AbortSignal.any([reader, signal])
+    const left = AbortSignal.any([reader, this.#options.signal ?? reader])
     this.#signal = AbortSignal.any([left, this.#clock.signal])
     this.#aborted = new Promise((_, reject) => {
       this.#signal.addEventListener('abort', () => reject(this.#signal.reason))

@@ -1,9 +1,12 @@
+import { RegistryError } from '../../wasm/js/page/index.ts'
 import type * as types from './types.ts'
 
 /** How often a comment keeps the connection open, in ms. */
 const beat = 15_000
 
 export const toSSE: typeof types.toSSE = (run) => {
+  if (typeof run?.[Symbol.asyncIterator] !== 'function')
+    throw new RegistryError('invalid_option', 'toSSE() takes what run() returns', { hint: 'Pass toSSE(run({ … })).' })
   const events = run[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
   let timer: ReturnType<typeof setInterval>

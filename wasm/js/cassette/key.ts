@@ -1,12 +1,15 @@
+import { outsideStrings } from '../shared/json.ts'
+
 /** The most digits of a number that a double always keeps. */
 const safe = 15
 
 /** Arguments as a value for the tape. A number that JavaScript would round stays a text. */
 export function readArguments(text: string): unknown {
   return JSON.parse(
-    text.replace(
-      /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g,
-      (part) => (part[0] === '"' || part.length <= safe ? part : JSON.stringify(`number ${part}`)),
+    outsideStrings(
+      text,
+      /-?\d[\d.eE+-]*/g,
+      (part) => part.length <= safe ? part : JSON.stringify(`number ${part}`),
     ),
   )
 }

@@ -58,7 +58,11 @@ export class Recorder implements Recording {
     const outer: Channel = {
       onmessage: null,
       post: (message) => {
-        this.#asked(message as ToHost, open)
+        try {
+          this.#asked(message as ToHost, open)
+        } catch (e) {
+          console.error(e) // of the hook: the call goes on, and is not recorded
+        }
         inner.post(message)
       },
       close: () => inner.close(),

@@ -5,21 +5,22 @@ import type * as types from '../shared/types.ts'
 
 /** The JSON text of a call's arguments. A text stays as it is, so that big integers keep their digits. */
 export function argumentText(args: unknown): string {
+  const bad = (what: string, details?: types.RegistryErrorDetails) =>
+    new RegistryError('invalid_arguments', 'the arguments ' + what, details)
   if (typeof args === 'string') {
     if (args.trim() === '') return '{}'
     try {
       if (isObject(JSON.parse(args))) return args
     } catch { /* the error below says so */ }
-    throw new RegistryError('invalid_arguments', 'the arguments are not the JSON text of an object')
+    throw bad('are not the JSON text of an object')
   }
   if (args === undefined || args === null) return '{}'
-  if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
+  // A promise would be an object without members.
+  if (!isObject(args) || args instanceof Promise) throw bad('are not an object')
   try {
     return JSON.stringify(args) ?? '{}' // its toJSON gives nothing
-  } catch (e) {
-    throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, {
-      cause: e,
-    })
+  } catch (cause) {
+    throw bad(`cannot be written as JSON: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -30,7 +31,7 @@ export function checkName(name: unknown): void {
 /** Fields of other clients' configurations, with what to do here. */
 const foreignFields: Record<string, string> = {
   type: "Leave it out, or say transport: 'streamable-http' or 'sse'.",
-  command: 'A page cannot start programs. Run it with `portolan gateway`, and give its url.',
+  command: 'A page cannot start programs; `portolan gateway` can.',
 }
 
 /** Checks a configuration's shape and its URL, because the module has no URL parser. The module checks the rest. */
@@ -50,7 +51,7 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
   if (typeof url !== 'string' || !URL.canParse(url)) {
     throw bad(
       typeof url === 'string' ? `the url ${JSON.stringify(url)} is not valid` : 'the url is not a string',
-      'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
+      'Give it whole, such as https://example.com/mcp.',
     )
   }
 }

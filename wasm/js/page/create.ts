@@ -280,7 +280,7 @@ class PageOwner implements Owner {
         turn: (work) => this.#locked(work),
         take: (key, pins) => this.#tell({ method: 'takePins', key, pins }),
         changed: () => this.#events?.stored(),
-        tools: () => this.#registry.getSnapshot().tools,
+        snapshot: () => this.#registry.getSnapshot(),
       })
     )
   }

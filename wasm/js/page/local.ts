@@ -5,7 +5,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { serverRemovedError, timeoutError } from '../shared/wire.gen.ts'
 import { isOwn } from './own-tools.ts'
-import { aborted, within } from './requests.ts'
+import { aborted, shielded, within } from './requests.ts'
 
 /** The url of a server whose tools are functions of the page. */
 export const localUrl = 'builtin:page'
@@ -56,6 +56,11 @@ export class LocalSet {
       const name = this.#nameOf(tool.name)
       if (!legalName.test(name) || isOwn(name))
         fail(`models cannot use the name ${JSON.stringify(name.slice(0, 100))}`, 'Use letters, digits, _ and -.')
+      const schema: unknown = tool.inputSchema ?? {}
+      if (!isObject(schema) || '~standard' in schema || schema instanceof Promise) // such as of Zod
+        fail(`the inputSchema of ${tool.name} is not JSON Schema`, 'Pass an object, such as that of z.toJSONSchema().')
+      for (const field of ['parameters', 'input_schema'])
+        if (field in tool) fail(`the tool ${tool.name} has the unknown field ${field}`, 'Call it inputSchema.')
       all.set(tool.name, { ...tool })
     }
     if (all.size > mostTools) fail(`there are more than ${mostTools} tools`, 'Offer fewer.')
@@ -107,7 +112,7 @@ export class LocalSet {
     let value: unknown, isError = false
     try {
       const progress = (p: types.ToolProgress) => {
-        if (!signal.aborted) onProgress?.(p)
+        if (!signal.aborted) shielded(() => onProgress?.(p))
       }
       const run = async () => called.run(JSON.parse(args), { signal, onProgress: progress })
       value = await within(signal, run())

@@ -1,6 +1,7 @@
 // The images, audio and documents of results, as providers take them.
 
 import { cut, isForUser, sound, type Block } from './text.ts'
+import { fromBase64 } from '../shared/base64.ts'
 import { plain } from '../shared/plaintext.ts'
 import type { ContentBlock } from '../shared/types.ts'
 
@@ -84,7 +85,7 @@ function read(block: Block): Found | undefined {
 async function imageOf({ mimeType, data, isKnown }: Found, accepted: Accepted): Promise<Media | undefined> {
   if (isKnown && accepted.image.includes(mimeType) && sizeOf(data) <= accepted.maxImageBytes)
     return { kind: 'image', mimeType, data }
-  const bytes = bytesOf(data)
+  const bytes = fromBase64(data)
   if (pixelsOf(bytes, mimeType) > mostPixels) return
   return redrawn(bytes, mimeType, accepted.maxImageBytes).catch(() => undefined)
 }
@@ -150,12 +151,10 @@ async function redrawn(bytes: Uint8Array<ArrayBuffer>, mimeType: string, most: n
 }
 
 function textDocument(data: string): Media {
-  const whole = plain(sound(new TextDecoder().decode(bytesOf(data)))).text
+  const whole = plain(sound(new TextDecoder().decode(fromBase64(data)))).text
   const { text } = cut(whole, longestText)
   return { kind: 'document', mimeType: 'text/plain', data: base64(new TextEncoder().encode(text)), text }
 }
-
-const bytesOf = (data: string) => Uint8Array.from(atob(data), (c) => c.charCodeAt(0))
 
 function base64(bytes: Uint8Array): string {
   let text = ''

@@ -112,6 +112,8 @@ export class Results {
 
   /** Reads a part of a kept result. Throws if it is not kept any more. A range does not divide a character. */
   read(handle: string, { offset = 0, length }: ResultRange = {}): ResultPart {
+    if (typeof handle !== 'string') // such as that of a result that was not cut
+      throw new RegistryError('invalid_option', 'the handle is not a text', { hint: 'It is there if truncated is.' })
     const { text, about } = this.#wholes.get(handle) ?? {}
     if (text === undefined) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     const from = whole(text, offset)

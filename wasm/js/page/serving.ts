@@ -1,3 +1,4 @@
+import { invalidOption } from '../shared/fields.ts'
 import { checkChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { part } from './parts.ts'
@@ -8,17 +9,18 @@ import type * as types from '../shared/types.ts'
 /** Loads the code that serves a registry. Messages that arrive meanwhile wait. */
 export const serveRegistry: typeof types.serveRegistry = (registry, channel) => {
   checkChannel(channel)
+  if (!registry?.getTools) throw invalidOption('no registry')
   const early: ToHost[] = []
-  let stop = () => {
-    stopped = true
-    channel.onmessage = null
-  }
-  let stopped = false
+  let isOpen = true,
+    stop = () => {
+      isOpen = false
+      channel.onmessage = null
+    }
   channel.onmessage = (m) => {
     early.push(m as ToHost)
   }
   part('serve', (registry as typeof registry & Partial<Pick<RegistryImage, 'host'>>).host).then(({ serve }) => {
-    if (stopped) return
+    if (!isOpen) return
     stop = serve(registry, channel)
     for (const m of early) channel.onmessage?.(m)
   }).catch((e: unknown) => {

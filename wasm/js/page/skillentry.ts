@@ -1,3 +1,4 @@
+import { fromBase64 } from '../shared/base64.ts'
 import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import type * as types from '../shared/types.ts'
@@ -146,7 +147,7 @@ export function uriIn({ root, files }: Entry, path: string): string | undefined 
 export function bytesOf({ text, blob }: types.ResourceContents): Uint8Array<ArrayBuffer> | undefined {
   if (text !== undefined) return new TextEncoder().encode(text)
   try {
-    return Uint8Array.from(atob(blob!), (c) => c.charCodeAt(0))
+    return fromBase64(blob!)
   } catch {
     return undefined
   }

@@ -14,6 +14,7 @@ import type {
   RedactedConfig,
   RegistryOptions,
   RememberedApproval,
+  Snapshot,
   ToolDefinition,
   ToolInfo,
 } from '../shared/types.ts'
@@ -60,8 +61,7 @@ interface Shared {
   take(key: string, pins: string): void
   /** Tells other tabs that the storage has changed. */
   changed(): void
-  /** The tools that models may call. */
-  tools?(): readonly ToolInfo[]
+  snapshot?(): Snapshot
 }
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
@@ -176,7 +176,7 @@ export class Trust {
     if (this.#options.scan) return tool // it is scanned anyway
     // Without the scanner, a person sees the flags for hidden text only.
     const scanner = await (this.#scanner ??= import('../shared/scan.ts').then((m) => new m.Scanner(), () => undefined))
-    scanner?.watch(tool, () => this.#shared.tools?.() ?? [])
+    scanner?.watch(tool, () => this.#shared.snapshot?.().tools ?? [])
     return tool
   }
 
@@ -208,11 +208,24 @@ export class Trust {
       if (!tool.pin) await until(() => tool.pin || find() !== tool, subscribe, pinTime, signal)
       if (signal?.aborted) return undefined
       if (find() !== tool) continue
-      const denied = await this.#ask(tool, args, config, signal, leaks)
+      const over = () => this.#over(tool)
+      const denied = await this.#ask(tool, args, config, signal, leaks, (end) => subscribe(() => over() && end()))
+      const gone = over()
+      if (gone) return gone
       if (denied)
         return { ...deniedError, message: denied, server: tool.server }
       if (find()?.pin === tool.pin) return undefined
     }
+  }
+
+  /** Why nobody has to answer about a tool any more. */
+  #over({ server, name }: ToolInfo): WireError | undefined {
+    const servers = this.#shared.snapshot?.().servers
+    if (!servers) return undefined
+    if (!servers[server]) return { ...unknownToolError, message: `the server of ${name} was removed`, server }
+    return servers[server].errorCode === 'closed'
+      ? { code: 'closed', message: 'the registry was closed', retryable: false, server }
+      : undefined
   }
 
   async #ask(
@@ -221,6 +234,7 @@ export class Trust {
     config: RedactedConfig,
     signal: AbortSignal | undefined,
     leaks: Flag[],
+    whenOver: (end: () => void) => () => void,
   ): Promise<string | undefined> {
     const remembers = config.trust !== 'ask-always' && !leaks.length
     const at = endpointOf(config.url), pin = tool.pin ?? ''
@@ -234,7 +248,7 @@ export class Trust {
     if (signal?.aborted) return undefined
     const ends = new AbortController()
     let look = () => {}, abort = () => {}
-    // Ends the question if the call is cancelled, or if another call or tab got a lasting answer to it.
+    // Ends the question if the call or the registry ends, or if another call or tab got a lasting answer to it.
     const moot = new Promise<Approval>((resolve) => {
       const end = (a: Approval) => {
         ends.abort()
@@ -245,6 +259,7 @@ export class Trust {
       look = () => void known().then((a) => a && end(a))
     })
     this.#open.add(look)
+    const unsubscribe = whenOver(abort)
     let approval
     try {
       approval = await Promise.race([
@@ -266,6 +281,7 @@ export class Trust {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
     } finally {
       this.#open.delete(look)
+      unsubscribe()
       signal?.removeEventListener('abort', abort)
     }
     if (remembers && pin && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {

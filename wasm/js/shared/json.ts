@@ -50,17 +50,28 @@ export function mayLoseDigits(text: string): boolean {
 /** The value of a JSON text, for people to read. An integer that a double cannot hold is a text with its digits. */
 export function legible(text: string): unknown {
   if (!mayLoseDigits(text)) return JSON.parse(text)
-  let out = ''
-  for (let at = 0; at < text.length;) { // a regular expression over whole strings overflows the stack at a long one
-    const quote = (text.indexOf('"', at) + 1 || text.length + 1) - 1
-    out += text.slice(at, quote).replace(
+  return JSON.parse(
+    outsideStrings(
+      text,
       /-?\d[\d.eE+-]*/g,
       (part) => (/^-?\d+$/.test(part) && !Number.isSafeInteger(+part) ? `"${part}"` : part),
-    )
+    ),
+  )
+}
+
+/**
+ * Replaces what a pattern finds outside of the strings of a JSON text. A pattern of whole strings overflows the stack
+ * at a long one.
+ */
+export function outsideStrings(text: string, pattern: RegExp, replace: (part: string) => string): string {
+  let out = ''
+  for (let at = 0; at < text.length;) {
+    const quote = (text.indexOf('"', at) + 1 || text.length + 1) - 1
+    out += text.slice(at, quote).replace(pattern, replace)
     at = skipString(text, quote)
     out += text.slice(quote, at)
   }
-  return JSON.parse(out)
+  return out
 }
 
 /** The text among others that says a value with all its digits. Undefined if there is none, or none is needed. */

@@ -66,12 +66,11 @@ export function fromJSON(field: Field, text: string): Held {
   return fromValue(field, value)
 }
 
-/** Strings first, so that digits inside of them are not looked at. */
-const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
-
 function losesDigits(text: string): boolean {
-  for (const [t] of text.matchAll(token)) {
-    if (t[0] === '"') continue
+  let quoted = false // a pattern of whole strings would overflow the stack at a long one
+  for (const [t] of text.matchAll(/\\.|"|-?\d[\d.eE+-]*/g)) {
+    if (t === '"') quoted = !quoted
+    if (quoted || t === '"') continue
     const n = Number(t)
     if (
       !Number.isFinite(n) || (/^-?\d{16,}$/.test(t) && (!Number.isSafeInteger(n) || String(n) !== t)) ||

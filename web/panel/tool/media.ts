@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { fromBase64 } from '../../../wasm/js/shared/base64.ts'
 import type { WordsContext } from '../context.ts'
 import { define, Part, reactive } from '../../ui/part.ts'
 import { download } from '../../ui/save.ts'
@@ -44,7 +45,7 @@ class Media extends Part<WordsContext> {
 
   protected override async firstUpdated(): Promise<void> {
     try {
-      const bytes = Uint8Array.from(atob(this.data), (c) => c.charCodeAt(0))
+      const bytes = fromBase64(this.data)
       this.blob = new Blob([bytes], { type: 'application/octet-stream' })
       this.size = this.panel.words('kilobytes', { n: bytes.length / 1000 })
       if (this.kind === 'image') await this.draw(new Blob([bytes], { type: this.mimeType }))

@@ -27,9 +27,34 @@ export const endpoint: typeof types.endpoint = (options) => {
   return (request, env) => serve(request, { address: addressOf(request, env) }, env)
 }
 
+/** Throws a TypeError for a wrong option. A text in place of a list would let others in. */
+function check(options: types.EndpointOptions): void {
+  const { run, enabled, perMinute, log, ...lists } = Object(options) as types.EndpointOptions
+  const is = (type: string, v: unknown) => v === undefined || typeof v === type
+  const isList = (v: unknown) => v === undefined || Array.isArray(v) && v.every((text) => typeof text === 'string')
+  const wrong = Object.entries({
+    'run is not a function': typeof run === 'function',
+    'enabled is not a boolean': is('boolean', enabled),
+    'perMinute is not a number from 0': is('number', perMinute) && (perMinute ?? 0) >= 0,
+    'log is not a function': is('function', log),
+    'origins is not an array of strings': isList(lists.origins),
+    'extensionIds is not an array of strings': isList(lists.extensionIds),
+    'userAgents is not an array of strings': isList(lists.userAgents),
+  }).find(([, fits]) => !fits)?.[0]
+  if (wrong) throw new TypeError(`endpoint: ${wrong}`)
+}
+
 /** A handler with a second argument: the address of the client. */
 export function handler(options: types.EndpointOptions) {
-  const { origins, extensionIds, userAgents, perMinute = 10, log = () => {} } = options
+  check(options)
+  const { origins, extensionIds, userAgents, perMinute = 10 } = options
+  const log = (line: types.EndpointLog) => {
+    try {
+      options.log?.(line)
+    } catch (e) {
+      console.error(e) // the answer does not depend on it
+    }
+  }
   const counts = new Map<string, { minute: number; n: number }>()
 
   /** Whether the address has made too many requests in this minute. */
@@ -102,7 +127,8 @@ export function handler(options: types.EndpointOptions) {
         preview: Math.min(setup.preview ?? 10, asked.preview ?? Infinity),
         signal: request.signal,
       })
-    } catch {
+    } catch (e) {
+      console.error(e) // for the host; the client reads only that there is none
       return refuse(500, 'setup', 'The run cannot begin.')
     }
     const response = toSSE(watched(started, (last) => {

@@ -8,7 +8,21 @@ const eventLength = 1_000_000
 
 const names = new Set(['progress', 'clarify', 'results_preview', 'answer', 'error'])
 
-export const remoteRun: typeof types.remoteRun = (url, options) => new RemoteRun(url, options)
+export const remoteRun: typeof types.remoteRun = (url, options) => {
+  check(url, options)
+  return new RemoteRun(url, options)
+}
+
+/** Throws a TypeError for what could only end as an endpoint that cannot be reached. */
+function check(url: string | URL, options: types.RemoteRunOptions): void {
+  const { prompt, signal } = Object(options) as types.RemoteRunOptions
+  const wrong = Object.entries({
+    'the url is not a text or a URL': typeof (url as URL | null)?.href === 'string' || typeof url === 'string' && url,
+    'prompt is not a text': typeof prompt === 'string',
+    'signal is not an AbortSignal': (signal ?? null) === null || signal![Symbol.toStringTag as never] === 'AbortSignal',
+  }).find(([, fits]) => !fits)?.[0]
+  if (wrong) throw new TypeError(`remoteRun: ${wrong}`)
+}
 
 class RemoteRun extends AskingRun {
   private readonly url: string | URL

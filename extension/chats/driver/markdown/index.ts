@@ -71,7 +71,7 @@ function block(el: Element, reader: Reader, depth: number): string[] {
       return list(el, reader, depth)
     case 'blockquote': {
       const inner = blocks(children(el), reader, depth).join('\n\n')
-      return inner ? [inner.replace(/^(?=.)/gm, '> ').replace(/^$/gm, '>')] : []
+      return inner ? [reader.retake(inner, inner.replace(/^(?=.)/gm, '> ').replace(/^$/gm, '>'))] : []
     }
     case 'a':
       // A link holds no blocks in Markdown. Its words become one line, unless they have a form of their own.
@@ -98,7 +98,8 @@ function list(el: Element, reader: Reader, depth: number): string[] {
     const nested = /^(?:ul|ol|menu)$/.test(tagOf(child))
     const parts = nested ? list(child, reader, depth + 1) : blocks(children(child), reader, depth + 1)
     if (nested && items.length) {
-      items.push(items.pop() + '\n' + parts.join('\n').replace(/^(?=.)/gm, ordered ? '   ' : '  '))
+      const inner = parts.join('\n')
+      items.push(items.pop() + '\n' + reader.retake(inner, inner.replace(/^(?=.)/gm, ordered ? '   ' : '  ')))
       continue
     }
     const value = child.getAttribute('value')
@@ -107,7 +108,8 @@ function list(el: Element, reader: Reader, depth: number): string[] {
     const separate = parts.length > 1 && !parts.slice(1).every((part) => /^(?:[-*] |\d+\. )/.test(part))
     loose ||= separate
     const text = parts.join(separate ? '\n\n' : '\n')
-    items.push((mark + text.replace(/\n(?=.)/g, '\n' + ' '.repeat(mark.length))).trimEnd())
+    const indented = text.replace(/\n(?=.)/g, '\n' + ' '.repeat(mark.length))
+    items.push(reader.retake(text, (mark + indented).trimEnd()))
   }
   return items.length ? [items.join(loose ? '\n\n' : '\n')] : []
 }

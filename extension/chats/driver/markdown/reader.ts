@@ -42,12 +42,13 @@ export class Reader {
   room: number
   truncated = false
   readonly base: string
+  readonly #most: number
   readonly #omit: string
   readonly #plain: Set<string>
 
   constructor(base: string, omit: string[], room: number) {
     this.base = base
-    this.room = room
+    this.room = this.#most = room
     this.#omit = [silent, ...omit].join(',')
     const named = (name: string, selector: string) => new RegExp(`(?:^|[^\\w-])${name}(?![\\w-])`).test(selector)
     this.#plain = new Set(frequent.filter((name) => !omit.some((selector) => named(name, selector))))
@@ -73,5 +74,11 @@ export class Reader {
     }
     this.room -= text.length
     return text
+  }
+
+  /** Returns the part of `text` that there is room for in place of a text that was taken before. */
+  retake(taken: string, text: string): string {
+    this.room = Math.min(this.room + taken.length, this.#most)
+    return this.take(text)
   }
 }
