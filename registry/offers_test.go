@@ -453,7 +453,7 @@ func TestASubscriptionEndsWithItsServer(t *testing.T) {
 			if _, err := r.SubscribeResource(t.Context(), name, "u:1", func() { heard.Add(1) }); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the second update is told a second later
+			for range 2 { // the second update comes a second later
 				l.say(registry.Notice{Updated: "u:1"})
 				time.Sleep(time.Millisecond)
 			}
