@@ -51,6 +51,7 @@ test('a function of the page with a schema of a library, or with the name of a p
   for (const field of ['parameters', 'input_schema'])
     await assert.rejects(add({ [field]: { type: 'object' } }), refused('invalid_config', RegExp(`field ${field}`)))
   await add({ inputSchema: null })
+  await add({ inputSchema: { type: 'object', if: { required: ['a'] }, then: { required: ['b'] } } })
   assert.equal((await registry.call('mine__t', {})).text, 'ran')
 })
 
