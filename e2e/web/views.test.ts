@@ -160,6 +160,25 @@ test('a view follows its registry and its own changes, and nested views are narr
   await r.close()
 })
 
+test('a closed view hears of no change any more, and neither do views of it', async () => {
+  const r = await open()
+  const view = r.view(), inner = view.view()
+  let heard = 0
+  const hear = () => heard++
+  const stop = view.subscribe(hear)
+  inner.subscribe(hear)
+  await r.addTools('page', [echo])
+  await Promise.resolve()
+  assert.equal(heard, 2)
+  view.close()
+  inner.subscribe(hear)
+  for (const name of ['one', 'two']) await r.addTools('page', [{ ...echo, name }])
+  await Promise.resolve()
+  assert.equal(heard, 2)
+  stop()
+  await r.close()
+})
+
 test('a budget keeps the tools that rank highest, and names the others', () => {
   const all = registry.view({ servers: ['ship'] })
   const cost = registry.view({ include: ['ship__ask'] }).usage.tokens
