@@ -554,6 +554,37 @@ test('a page of the web needs leave to reach this machine, and says so', async (
   await cardOf(p, 'good').getByText(`allow ${origin} to use your network`).waitFor()
   await p.page.context().grantPermissions(['local-network-access'])
   await cardOf(p, 'good').getByText('Connected').waitFor()
+
+  // Panels that have left the document are garbage.
+  await p.page.evaluate(async () => {
+    for (let i = 0; i < 5; i++) {
+      const panel = document.createElement('portolan-panel')
+      panel.registry = window.registry
+      document.body.append(panel)
+      await (panel as unknown as { updateComplete: Promise<void> }).updateComplete
+      await navigator.permissions.query({ name: 'local-network' as PermissionName }) // as the panel has
+      panel.remove()
+    }
+  })
+  const session = await p.page.context().newCDPSession(p.page)
+  const panels = async () => {
+    await p.page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve))) // in which panels count tokens
+    await session.send('HeapProfiler.collectGarbage')
+    const { result } = await session.send('Runtime.evaluate', {
+      expression: "customElements.get('portolan-panel').prototype",
+    })
+    const { objects } = await session.send('Runtime.queryObjects', { prototypeObjectId: result.objectId! })
+    const count = await session.send('Runtime.callFunctionOn', {
+      objectId: objects.objectId!,
+      functionDeclaration: 'function () { return this.length }',
+      returnByValue: true,
+    })
+    await session.send('Runtime.releaseObject', { objectId: objects.objectId! })
+    return count.result.value as number
+  }
+  let left = await panels()
+  for (let i = 0; left > 1 && i < 20; i++) left = await panels()
+  assert.equal(left, 1)
   await done(p)
 })
 

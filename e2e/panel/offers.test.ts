@@ -125,6 +125,36 @@ beforeEach(() => {
 const dialog = ({ panel }: PanelPage) => panel.locator('dialog[open]')
 const servers = () => ({ quay: { url: hostile.url, transport: 'streamable-http' as const } })
 
+test('two quick clicks on Watch leave one subscription, which a third ends', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers() })
+  t.after(() => p.page.close())
+  await p.page.evaluate(() => {
+    const { registry } = window, subscribe = registry.subscribeResource.bind(registry)
+    const counts = { begun: 0, open: 0 }
+    registry.subscribeResource = async (...args) => {
+      counts.begun++
+      const stop = await subscribe(...args)
+      counts.open++
+      return () => {
+        counts.open--
+        stop()
+      }
+    }
+    Object.assign(window, { counts })
+  })
+  await p.panel.getByRole('tab', { name: 'Resources' }).click()
+  await p.panel.getByRole('button', { name: /^\/\/page/ }).click()
+  const watch = dialog(p).getByRole('button', { name: 'Watch' })
+  await watch.evaluate((button: HTMLElement) => {
+    button.click()
+    button.click()
+  })
+  await dialog(p).locator('[aria-pressed=true]').waitFor()
+  await p.page.waitForFunction('counts.begun === 2 && counts.open === 1')
+  await watch.click()
+  await p.page.waitForFunction('counts.open === 0')
+})
+
 test('resources are searched, read, copied and watched', async (t) => {
   const p = await openPanel(browser, site, { servers: servers() })
   t.after(() => p.page.close())

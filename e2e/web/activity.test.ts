@@ -239,3 +239,17 @@ test('exchanges are reported while somebody watches, without secrets', async () 
     await registry.close()
   }
 })
+
+test('observers that come after others have left hear no number twice', async () => {
+  const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+  await r.discover()
+  const heard: Activity[] = []
+  const stop = r.observe((a) => heard.push(a))
+  const slow = r.call('demo__count', { to: 2, delayMs: 20 })
+  while (!heard.length) await setImmediate()
+  stop()
+  r.observe((a) => heard.push(a))
+  await Promise.all([slow, r.call('demo__echo', { text: 'x' })])
+  await r.close()
+  for (const tool of ['demo__count', 'demo__echo']) one(heard, (a) => a.tool === tool)
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
@@ -860,4 +861,13 @@ test('arguments of any size and script arrive as they are', async () => {
       assert.equal(sent.params.arguments.text, text)
     }
   })
+})
+
+test('registries leave no listener at a signal that outlives them', async () => {
+  const { signal } = new AbortController()
+  for (const enabled of [true, false]) {
+    const r = await createRegistry({ storage: 'memory', signal, servers: { demo: { url: 'builtin:demo', enabled } } })
+    await r.close()
+  }
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { after, afterEach, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { ModelMessage } from '../../web/loop/types.ts'
@@ -540,6 +541,27 @@ test('O11: results are kept for five minutes, sources for an hour', async (t) =>
     await once()
     assert.deepEqual([count('list_databases'), count('search')], [lists, searches], `${minutes} min`)
   }
+})
+
+test('a run leaves no listener at its signal when it has ended', async () => {
+  const [{ createRegistry }, { run }] = await Promise.all([
+    import(`${root}dist/npm/index.js`),
+    import(`${root}dist/npm/run.js`),
+  ]) as [Library, Library]
+  const registry = await createRegistry({ storage: 'memory', servers: { law: { url: law.url } } })
+  await registry.discover()
+  const signals = new Set<AbortSignal>()
+  const says = [plan(), summary()]
+  const model: RunOptions['model'] = async (_, { signal }) => {
+    signals.add(signal)
+    return says.shift()!
+  }
+  const { signal } = new AbortController()
+  const roles = { list: 'list_databases', search: ['search'], link: 'build_search_url' }
+  for await (const event of run({ prompt: 'Liability of carriers', registry, model, signal, roles })) void event
+  assert.ok(signals.size)
+  for (const made of [...signals, signal]) assert.equal(getEventListeners(made, 'abort').length, 0)
+  await registry.close()
 })
 
 test('O10: a store that hangs once does not keep later runs', async (t) => {

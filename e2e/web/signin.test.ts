@@ -243,6 +243,32 @@ test('tabs that remember share a sign-in, and refresh once', async () => {
   assert.equal((await discover(one)).signIn, 'signed-in')
 })
 
+test('a module that ends during a refresh leaves no lock that the next one waits for', async () => {
+  await context.addInitScript(() => {
+    const { instantiate } = WebAssembly
+    WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: never) => {
+      Object.assign(window, { exits: () => (imports as { gojs: Exits }).gojs['runtime.wasmExit'](0) })
+      return instantiate(module, imports)
+    }) as never
+    interface Exits {
+      'runtime.wasmExit'(sp: number): void
+    }
+  })
+  const page = await open({ rememberSecrets: true, mode: 'main' })
+  await discover(page)
+  await signIn(page)
+  server.expire()
+  let first: () => void
+  const asked = new Promise<void>((resolve) => first = resolve)
+  let refreshes = 0
+  await context.route(/token/, (route) => ++refreshes > 1 ? route.continue() : first()) // the first has no response
+  const lost = echo(page)
+  await asked
+  await page.evaluate('exits()')
+  assert.equal(await lost, 'runtime_crashed')
+  assert.equal(await echo(page), '{"a":1}')
+})
+
 test('signing out revokes, forgets, and is heard of by the other tab', async () => {
   const one = await open({ rememberSecrets: true })
   await discover(one)

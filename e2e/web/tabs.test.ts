@@ -270,6 +270,43 @@ for (const silent of ['get', 'set', 'get set']) {
   })
 }
 
+test('a closed registry waits for no shared worker any more', async (t) => {
+  const page = await fresh(t).then((context) => context.newPage())
+  await page.goto(site.url)
+  const open = await page.evaluate(`(async () => {
+    const open = new Set()
+    window.BroadcastChannel = class extends BroadcastChannel {
+      constructor(name) { super(name); open.add(this) }
+      close() { super.close(); open.delete(this) }
+    }
+    const { createRegistry } = await import('/index.js')
+    const options = { mode: 'shared', storage: 'memory', servers: { off: { url: 'builtin:demo', enabled: false } } }
+    const r = await createRegistry(options)
+    const before = open.size
+    await r.close()
+    return [before, open.size]
+  })()`)
+  assert.deepEqual(open, [1, 0])
+})
+
+test('registries of one page use one connection to the database', async (t) => {
+  const page = await fresh(t).then((context) => context.newPage())
+  await page.goto(site.url)
+  const opened = await page.evaluate(`(async () => {
+    const { open } = indexedDB
+    let opened = 0
+    IDBFactory.prototype.open = function (...args) { opened++; return open.apply(this, args) }
+    const { createRegistry } = await import('/index.js')
+    for (let i = 0; i < 3; i++) {
+      const r = await createRegistry({ mode: 'main', servers: { demo: { url: 'builtin:demo' } } })
+      await r.discover()
+      await r.close()
+    }
+    return opened
+  })()`)
+  assert.equal(opened, 1)
+})
+
 test('registries of one page leave a single lock about their writes', async (t) => {
   const page = await tab(await fresh(t), `{ mode: 'main' }`)
   const locks = await page.evaluate(`(async () => {

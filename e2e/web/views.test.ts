@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Browser } from 'playwright-core'
@@ -158,6 +159,33 @@ test('a view follows its registry and its own changes, and nested views are narr
   assert.deepEqual(names(inner), [])
   await assert.rejects(inner.call('page__echo', { text: 'x' }), code('closed'))
   await r.close()
+})
+
+test('a closed view hears of no change any more, and neither do views of it', async () => {
+  const r = await open()
+  const view = r.view(), inner = view.view()
+  let heard = 0
+  const hear = () => heard++
+  const stop = view.subscribe(hear)
+  inner.subscribe(hear)
+  await r.addTools('page', [echo])
+  await Promise.resolve()
+  assert.equal(heard, 2)
+  view.close()
+  inner.subscribe(hear)
+  for (const name of ['one', 'two']) await r.addTools('page', [{ ...echo, name }])
+  await Promise.resolve()
+  assert.equal(heard, 2)
+  stop()
+  await r.close()
+})
+
+test('a question about a call leaves no listener at the signal of a view', async () => {
+  const signals: AbortSignal[] = []
+  const view = registry.view({ approve: ({ signal }) => !!signals.push(signal) })
+  for (let i = 0; i < 3; i++) await view.call('ship__ask', {})
+  assert.deepEqual(signals.map((signal) => getEventListeners(signal, 'abort').length), [0, 0, 0])
+  view.close()
 })
 
 test('a budget keeps the tools that rank highest, and names the others', () => {

@@ -98,6 +98,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   readonly removing = new Set<string>()
   private readonly ids = { search: freshId(), order: freshId() }
   private ends: AbortController | undefined
+  /** Ends when the panel leaves the document. */
+  private lives = new AbortController()
   private clock: ReturnType<typeof setInterval> | undefined
 
   constructor() {
@@ -117,16 +119,18 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     super.connectedCallback()
     this.headingLevel = levelBelow(this)
     this.listen()
+    this.lives = new AbortController()
     void watchLocalNetwork((states) => {
       const before = this.localNetworks
       this.localNetworks = states
       if (Object.entries(states).some(([range, state]) => state === 'granted' && before[range as keyof LocalNetworks]))
         this.retryLocal()
-    })
+    }, this.lives.signal)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
+    this.lives.abort()
     this.notices.dismiss()
     this.questions.end()
     this.ends?.abort()
@@ -188,7 +192,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         this.tokenCounts.weigh(this.toolLists.servers)
         this.flags.look(this.toolLists.servers)
       }
-      const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
+      const waits = this.isConnected &&
+        Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
       if (waits !== (this.clock !== undefined)) {
         clearInterval(this.clock)
         this.clock = waits

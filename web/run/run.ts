@@ -81,8 +81,9 @@ class HostRun extends AskingRun {
     this.#put = put
     const left = AbortSignal.any([reader, this.#options.signal ?? reader])
     this.#signal = AbortSignal.any([left, this.#clock.signal])
+    let end = () => {}
     this.#aborted = new Promise((_, reject) => {
-      this.#signal.addEventListener('abort', () => reject(this.#signal.reason))
+      this.#signal.addEventListener('abort', end = () => reject(this.#signal.reason))
     })
     this.#aborted.catch(() => {}) // where nothing waits for it
     this.#clock.start()
@@ -98,6 +99,7 @@ class HostRun extends AskingRun {
       put({ type: 'error', code: 'timeout', hint: 'Allow more time.' })
     } finally {
       this.#clock.stop()
+      this.#signal.removeEventListener('abort', end)
     }
   }
 

@@ -75,6 +75,11 @@ export class CryptoStore {
     return id
   }
 
+  /** Releases all locks: the module has ended, and may have crashed meanwhile. */
+  end(): void {
+    for (const id of [...this.#locks.keys()]) this.unlock(id)
+  }
+
   async held(id: number): Promise<void> {
     await this.#locks.get(id)?.held
   }

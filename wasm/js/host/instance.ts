@@ -80,6 +80,7 @@ export class Instance {
     listed: (server, lines, handles) => this.#listed(server, lines, handles),
   })
   readonly #platform: Platform
+  readonly #crypto = new CryptoStore()
   #listener!: InstanceListener
   #module: Module | undefined
   #refusal: RegistryError | undefined
@@ -111,6 +112,7 @@ export class Instance {
       }, instance.#abi).catch(reject).then(() => {
         reject(crashed())
         instance.#module = undefined
+        instance.#crypto.end()
         const alone = instance.#platform.shut()
         instance.#listener?.ended(alone)
       })
@@ -204,7 +206,7 @@ export class Instance {
   #boot(): Record<string, unknown> {
     return {
       platform: this.#platform,
-      crypto: new CryptoStore(),
+      crypto: this.#crypto,
       refused: (error: string) => {
         this.#refusal = fromWire(JSON.parse(error))
       },

@@ -33,6 +33,9 @@ const longestMessage = 500
 /** The longest arguments and answers, in characters. */
 const longestContent = 64 << 10
 
+/** The number of the last activity. An observer may hear the end of one that began before all others left. */
+let last = 0
+
 /** Reports the activities of a registry to observers. */
 export class Activities {
   readonly #listeners: ReadonlyMap<(a: Activity) => void, ObserveOptions>
@@ -41,7 +44,6 @@ export class Activities {
   readonly #connecting = new Map<string, Connecting>()
   /** Exchanges under way: the numbers of their activities. */
   readonly #exchanges = new Map<number, number>()
-  #last = 0
 
   /**
    * `configs` returns the configurations whose secrets contents must not have. `mask` removes from a text what looks
@@ -59,7 +61,7 @@ export class Activities {
 
   /** Reports a message of a server's log. */
   log(log: LogEntry): void {
-    this.#tell({ id: ++this.#last, kind: 'log', server: log.server, phase: 'end', at: log.at, log })
+    this.#tell({ id: ++last, kind: 'log', server: log.server, phase: 'end', at: log.at, log })
   }
 
   /** Runs a call and reports it. */
@@ -70,7 +72,7 @@ export class Activities {
     options: DispatchOptions,
     run: (o: DispatchOptions, id: number) => Promise<ToolResult>,
   ): Promise<ToolResult> {
-    const id = ++this.#last, began = performance.now()
+    const id = ++last, began = performance.now()
     const about = { id, kind: 'call', server, tool } as const
     const end = (e: Ending) =>
       this.#tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
@@ -106,7 +108,7 @@ export class Activities {
   /** Reports an HTTP exchange. Its server is the one with that URL, or else one of that origin. */
   exchange({ exchangeId: id, phase, at, durationMs, exchange }: ExchangeEvent, servers: Servers): void {
     let number = this.#exchanges.get(id)
-    if (number === undefined) this.#exchanges.set(id, number = ++this.#last)
+    if (number === undefined) this.#exchanges.set(id, number = ++last)
     if (phase === 'end') this.#exchanges.delete(id)
     const places = [exchange.url, ...new URL(exchange.url, 'http://localhost').searchParams.values()]
     const of = (same: (place: string, url: string) => boolean) =>
@@ -152,7 +154,7 @@ export class Activities {
     const failed = now.status === 'error' && now.errorCode !== 'closed' && before && before.status !== 'connected' &&
       (now.lastError !== before.lastError || now.consecutiveFailures > before.consecutiveFailures)
     if (!open && (now.status === 'connecting' || made || failed)) {
-      open = { id: ++this.#last, at, lastSuccessful: before?.lastSuccessful ?? null }
+      open = { id: ++last, at, lastSuccessful: before?.lastSuccessful ?? null }
       this.#connecting.set(server, open)
       this.#tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
     }

@@ -56,7 +56,7 @@ class PageOwner implements Owner {
   #definitions: Promise<Definitions | void> | undefined
   #trust: Promise<Trust> | undefined
   #signInWindow: Promise<SignInWindow> | undefined
-  #unwatchShared = () => {}
+  #unwatchShared: (() => void) | undefined
 
   /** Creates a registry. The caller has checked the options. `forModels`: it offers its tools to models. */
   static async create(options: types.RegistryOptions, forModels = true): Promise<RegistryImage> {
@@ -182,7 +182,7 @@ class PageOwner implements Owner {
       const begin = this.#begin()
       const start = () => launch(this.#options, () => this.#compile(signal), this.#settings(begin))
       const host = await (cassette ? cassette.open(start, begin) : start())
-      this.#unwatchShared()
+      this.#unwatchShared?.()
       return host
     } catch (e) {
       this.#isUnloaded = wasUnloaded
@@ -271,6 +271,7 @@ class PageOwner implements Owner {
     await this.#store?.saved
     await this.approvalsSaved()
     await (await this.#definitions)?.save()
+    this.#unwatchShared?.()
     this.#events?.close()
   }
 

@@ -299,14 +299,10 @@ export const aborted = (signal: AbortSignal) =>
   new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
 
 /** Settles as the work does, or rejects when the signal aborts. */
-export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  if (!signal) return work
-  return Promise.race([
-    new Promise<never>((_, reject) => {
-      const end = () => reject(aborted(signal))
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end)
-    }),
-    work,
-  ])
-}
+export const within = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const end = () => reject(aborted(signal!))
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
+    work.finally(() => signal?.removeEventListener('abort', end)).then(resolve, reject)
+  })

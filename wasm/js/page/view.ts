@@ -31,6 +31,9 @@ interface Chosen {
   dropped: readonly types.ToolInfo[]
 }
 
+/** The tools of a view that has ended. */
+const nothing: Chosen = { from: [], trusted: '', tools: [], dropped: [] }
+
 /** A narrower registry for one agent. */
 export class View extends ModelTools implements types.View {
   readonly #parent: Parent
@@ -40,7 +43,8 @@ export class View extends ModelTools implements types.View {
   /** Results of extra tools. */
   readonly #ofExtra = new WeakSet<types.ToolResult>()
   #chosen: Chosen | undefined
-  readonly #listeners = new Set<() => void>()
+  /** Listeners, and the ends of their subscriptions to the parent. */
+  readonly #listeners = new Map<() => void, () => void>()
   readonly #ends = new AbortController()
   /** Ends with this view and with its parent. */
   readonly ended: AbortSignal
@@ -70,7 +74,7 @@ export class View extends ModelTools implements types.View {
     this.#options = merged
     this.#chosen = undefined
     queueMicrotask(() => {
-      for (const listener of [...this.#listeners]) shielded(listener)
+      for (const listener of [...this.#listeners.keys()]) shielded(listener)
     })
   }
 
@@ -83,7 +87,7 @@ export class View extends ModelTools implements types.View {
   }
 
   #choose(): Chosen {
-    if (this.ended.aborted) return { from: [], trusted: '', tools: [], dropped: [] }
+    if (this.ended.aborted) return nothing
     const from = this.#parent.tools
     const { annotations } = this.#options
     const believed = from.map((t) => annotations ? this.#parent.annotations(t) : undefined)
@@ -269,17 +273,18 @@ export class View extends ModelTools implements types.View {
         listener()
       }
     }
-    this.#listeners.add(own)
-    const stop = this.#parent.subscribe(own)
-    return () => {
-      stop()
-      this.#listeners.delete(own)
-    }
+    if (!this.ended.aborted) this.#listeners.set(own, this.#parent.subscribe(own))
+    return () => this.#unsubscribe(own)
   }
 
   close(): void {
     this.#ends.abort()
-    this.#listeners.clear()
+    for (const own of [...this.#listeners.keys()]) this.#unsubscribe(own)
+  }
+
+  #unsubscribe(own: () => void): void {
+    this.#listeners.get(own)?.()
+    this.#listeners.delete(own)
   }
 
   [Symbol.dispose](): void {

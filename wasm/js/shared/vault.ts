@@ -19,6 +19,7 @@ export async function openVault(opened?: IDBDatabase): Promise<Vault> {
   const use = <T>(work: (v: Vault) => Promise<T>): Promise<T> =>
     work(vault).catch(async (e: Error) => {
       if (e.name !== 'InvalidStateError') throw e
+      connection = undefined
       return work(vault = await vaultOf(await openDB()))
     })
   return {
@@ -61,14 +62,27 @@ async function vaultOf(db: IDBDatabase): Promise<Vault> {
   }
 }
 
-export async function openDB(): Promise<IDBDatabase> {
+/** The connection that all registries of this realm use. Browsers collect no open connection as garbage. */
+let connection: Promise<IDBDatabase> | undefined
+
+export function openDB(): Promise<IDBDatabase> {
+  const made = connection ??= connect()
+  made.catch(() => connection = undefined) // the next one tries again
+  return made
+}
+
+async function connect(): Promise<IDBDatabase> {
   const open = indexedDB.open(dbName, 1)
   open.onupgradeneeded = () => {
     open.result.createObjectStore('keys')
     open.result.createObjectStore('secrets')
   }
   const db = await request(open)
-  db.onversionchange = () => db.close() // a deletion would wait for it, and each new tab for the deletion
+  db.onclose = () => connection = undefined
+  db.onversionchange = () => { // a deletion would wait for the connection, and each new tab for the deletion
+    db.close()
+    connection = undefined
+  }
   return db
 }
 

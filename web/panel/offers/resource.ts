@@ -75,7 +75,7 @@ class ResourceDialog extends PanelDialog {
       result
         ? html`<button type="button" @click=${() => copy(this.panel, result.text)}>${this.t('copy')}</button>
         <button type="button" aria-pressed=${!!watch} @click=${() =>
-          watchesOf(this.panel).toggle(r.server, result.provenance.uri)}>${this.t('watch')}</button>`
+          watchesOf(this.panel).toggle(this.panel, r.server, result.provenance.uri)}>${this.t('watch')}</button>`
         : nothing
     }
         ${watch?.updated ? html`<span class="badge warn" role="status">${this.t('watch_updated')}</span>` : nothing}</p>

@@ -7,15 +7,10 @@ interface Watch {
   stop(): void
 }
 
-/** The watched resources of a panel, over its views and dialogs. */
+/** The watched resources of a registry, over the views and dialogs of its panels. */
 class Watches {
-  readonly #panel: PanelContext
   readonly #all = new Map<string, Watch>()
   readonly #listeners = new Set<() => void>()
-
-  constructor(panel: PanelContext) {
-    this.#panel = panel
-  }
 
   of(server: string, uri: string): Watch | undefined {
     return this.#all.get(JSON.stringify([server, uri]))
@@ -27,7 +22,8 @@ class Watches {
     return () => void this.#listeners.delete(listener)
   }
 
-  async toggle(server: string, uri: string): Promise<void> {
+  /** Watches a resource, or ends that. The panel shows a failure. */
+  async toggle(panel: PanelContext, server: string, uri: string): Promise<void> {
     const key = JSON.stringify([server, uri])
     const watch = this.#all.get(key)
     if (watch) {
@@ -35,8 +31,9 @@ class Watches {
       watch.stop()
       return this.#changed()
     }
-    await this.#panel.run(async () => {
-      const stop = await this.#panel.registry.subscribeResource(server, uri, () => this.#mark(key, true))
+    await panel.run(async () => {
+      const stop = await panel.registry.subscribeResource(server, uri, () => this.#mark(key, true))
+      if (this.#all.has(key)) return stop() // another click was faster
       this.#all.set(key, { updated: false, stop })
       this.#changed()
     })
@@ -64,6 +61,6 @@ const watches = new WeakMap<object, Watches>()
 export function watchesOf(panel: PanelContext): Watches {
   const key = panel.registry ?? panel // a view renders once more when its registry has gone
   let own = watches.get(key)
-  if (!own) watches.set(key, own = new Watches(panel))
+  if (!own) watches.set(key, own = new Watches())
   return own
 }

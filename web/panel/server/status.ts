@@ -69,17 +69,18 @@ export function isLocal(url: string): boolean {
 
 /**
  * Tells what the browser allows this page of the local network, now and when that changes. A page of that network
- * needs no permission.
+ * needs no permission. It ends with the signal.
  */
-export async function watchLocalNetwork(tell: (states: LocalNetworks) => void): Promise<void> {
+export async function watchLocalNetwork(tell: (states: LocalNetworks) => void, signal: AbortSignal): Promise<void> {
   if (isLocal(location.href)) return
   let states: LocalNetworks = {}
   for (const range of ['loopback-network', 'local-network'] as const) {
     try {
       const status = await navigator.permissions.query({ name: range as PermissionName })
+      if (signal.aborted) return
       const take = () => tell(states = { ...states, [range]: status.state })
       take()
-      status.onchange = take
+      status.addEventListener('change', take, { signal })
     } catch { /* a browser without the permission lets the page through */ }
   }
 }

@@ -41,10 +41,12 @@ class RemoteRun extends AskingRun {
       for (let answered = request.answered;;) {
         const last = await this.once(put, over, headers ?? {}, { ...request, ...(answered && { answered }) })
         if (last.type !== 'clarify' || answered) return
+        let leave = () => {}
         const left = new Promise<never>((_, reject) => {
-          over.addEventListener('abort', () => reject(over.reason), { once: true })
+          over.addEventListener('abort', leave = () => reject(over.reason))
         })
-        const reply = await this.ask(put, last.question, left)
+        const asked = this.ask(put, last.question, left)
+        const reply = await asked.finally(() => over.removeEventListener('abort', leave))
         answered = { question: last.question, reply }
       }
     } catch {
