@@ -70,7 +70,7 @@ func (s *instances) makeRoom() {
 	}
 	delete(s.sessions, idle)
 	// The key of a client of 2026-07-28, which has no session, begins with a line end. A client may name many sessions
-	// that there are not.
+	// that do not exist.
 	if idle != "" && idle[0] != '\n' && len(s.left) < maxInstances {
 		s.left = append(s.left, idle)
 	}

@@ -28,7 +28,7 @@ func newLineReader(in io.ReadCloser, w *lineWriter) *lineReader {
 // longestLine bounds what is kept of a line, in bytes. A message beyond the limit of its frame is answered up to there.
 const longestLine = 32 << 20
 
-// line reads the next line. Of a longer one it keeps the beginning, which is no message.
+// line reads the next line. It keeps the beginning of a longer one, which is no message.
 func (l *lineReader) line() (line []byte, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')

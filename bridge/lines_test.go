@@ -30,7 +30,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-// A client may name many sessions that there are not.
+// A client may name many sessions that do not exist.
 func TestSessionsThatMadeRoomAreBounded(t *testing.T) {
 	var s instances
 	for i := range 10 * maxInstances {

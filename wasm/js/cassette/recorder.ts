@@ -61,7 +61,7 @@ export class Recorder implements Recording {
         try {
           this.#asked(message as ToHost, open)
         } catch (e) {
-          console.error(e) // of the hook: the call goes on, and is not recorded
+          console.error(e) // the hook failed: the call goes on, and is not recorded
         }
         inner.post(message)
       },

@@ -24,7 +24,7 @@ export class SseScanner {
   readonly #onEvent: (event: string, data: string) => void
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   #tail = '' // the start of an unfinished line
-  #short = '' // what follows it, until that is long
+  #short = '' // the text after #tail, until it is long
   #tailBytes = 0
   #data: string[] = []
   #copied = 0 // lines in #data that are copies

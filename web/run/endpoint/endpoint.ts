@@ -52,7 +52,7 @@ export function handler(options: types.EndpointOptions) {
     try {
       options.log?.(line)
     } catch (e) {
-      console.error(e) // the answer does not depend on it
+      console.error(e) // the log failed: the request is answered
     }
   }
   const counts = new Map<string, { minute: number; n: number }>()
