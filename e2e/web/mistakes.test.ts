@@ -55,8 +55,11 @@ test('a function of the page with a schema of a library, or with the name of a p
   assert.equal((await registry.call('mine__t', {})).text, 'ran')
 })
 
-test('progress that its listener cannot take does not end the function that reports it', async () => {
-  const thrown = new Promise((resolve) => process.once('uncaughtException', resolve))
+test('progress that its listener cannot take does not end the function that reports it', async (t) => {
+  const event = 'uncaughtException', ofRunner = process.listeners(event)
+  process.removeAllListeners(event)
+  t.after(() => ofRunner.forEach((listener) => process.on(event, listener)))
+  const thrown = new Promise((resolve) => process.once(event, resolve))
   await registry.addTools('mine', [{
     name: 'reports',
     run: (_, { onProgress }) => {
