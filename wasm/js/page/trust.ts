@@ -1,10 +1,11 @@
 import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
-import type { WireError } from '../shared/errors.ts'
+import { toWire, type WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Scanner } from '../shared/scan.ts'
 import { isObject, legible } from '../shared/json.ts'
 import type { Shape } from './repair.ts'
+import { closedError } from './requests.ts'
 import { type ConfigStore, pinsShape } from './storage.ts'
 import type {
   Approval,
@@ -223,9 +224,7 @@ export class Trust {
     const servers = this.#shared.snapshot?.().servers
     if (!servers) return undefined
     if (!servers[server]) return { ...unknownToolError, message: `the server of ${name} was removed`, server }
-    return servers[server].errorCode === 'closed'
-      ? { code: 'closed', message: 'the registry was closed', retryable: false, server }
-      : undefined
+    return servers[server].errorCode === 'closed' ? toWire(closedError()) : undefined
   }
 
   async #ask(
