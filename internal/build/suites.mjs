@@ -78,19 +78,15 @@ export const stages = {
   soak: [
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
+    { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     {
       name: 'pages',
       files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
       atOnce: 3,
     },
     {
-      name: 'random texts, examples, servers of others',
-      files: [
-        'wasm/js/page/convertdiff.test.ts',
-        'web/config/read.test.ts',
-        'e2e/web/{readme,realservers,otherservers}.test.ts',
-        'e2e/examples/chat.test.ts',
-      ],
+      name: 'examples, servers of others',
+      files: ['e2e/web/{readme,realservers,otherservers}.test.ts', 'e2e/examples/chat.test.ts'],
     },
     { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
     { name: 'stand-in chat pages', files: ['e2e/sites/*.test.ts'] },

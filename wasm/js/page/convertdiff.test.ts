@@ -326,8 +326,8 @@ function* bombs(): Generator<unknown> {
 }
 
 /** How many schemas are tried. The long repetitions try more. */
-const count = process.env.PORTOLAN_SOAK ? 10_000 : 1000
-const atOnce = 1000
+const count = process.env.PORTOLAN_SOAK ? 100_000 : 5000
+const atOnce = 5000
 
 /** The tools that Go makes of definitions. */
 function byGo(defs: string[]): unknown[] {
