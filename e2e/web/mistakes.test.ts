@@ -91,7 +91,9 @@ test('closing the registry, or removing the server, ends what waits for an answe
   assert.ok(signal.aborted, 'the question of the app ends')
   asked = Promise.withResolvers()
   const closed = [asking.call('demo__echo', { text: 'a' }), asking.suggest('a', { model: () => never() })]
-  const ended = closed.map((call) => assert.rejects(call, refused('closed', /the registry is closed; create a new one/)))
+  const ended = closed.map((call) =>
+    assert.rejects(call, refused('closed', /the registry is closed; create a new one/))
+  )
   await asked.promise
   await asking.close()
   await Promise.all(ended)
