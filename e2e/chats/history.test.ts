@@ -118,6 +118,23 @@ test('a database that the browser closed is opened again', async () => {
   assert.deepEqual(await add(40, 42, { entries: 20, units: 1e9 }), [2, 'question 40', 'question 41'])
 })
 
+test('a connection that has ended before its use is replaced', async () => {
+  const left = await page.evaluate(async () => {
+    const { transaction } = IDBDatabase.prototype
+    let database: IDBDatabase | undefined
+    IDBDatabase.prototype.transaction = function(...args) {
+      const made = transaction.apply(this, args)
+      database = made.db
+      return made
+    }
+    await db.find({})
+    IDBDatabase.prototype.transaction = transaction
+    database!.close()
+    return (await db.find({})).entries.map((e) => e.question)
+  })
+  assert.deepEqual(left, ['question 41', 'question 40'])
+})
+
 test('a search through 10,000 entries', async (t) => {
   const ms = await page.evaluate(async () => {
     const opened = await new Promise<IDBDatabase>((resolve, reject) => {

@@ -107,7 +107,14 @@ const useAddress = async (p: PanelPage, address: string) => {
   await p.panel.locator('portolan-gateway summary').click()
   await p.panel.getByLabel('Address of the gateway').fill(address)
 }
-const lastDigits = () => [...gateway.output().matchAll(/^ {4}(\d{3}) (\d{3})$/gm)].at(-1)!.slice(1).join('')
+/** Asks for a pairing, and returns the digits that the terminal shows for it. */
+const askForDigits = async (p: PanelPage) => {
+  const before = gateway.output().length
+  await finder(p).click()
+  const [, first, last] = await gateway.shows(/^ {4}(\d{3}) (\d{3})$/m, before)
+  await p.panel.getByLabel('Type the six digits that the terminal shows').waitFor()
+  return first! + last!
+}
 
 test('a pasted program shows the command that offers it', async () => {
   const p = await openPanel(browser, site)
@@ -132,13 +139,12 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   await paste(p, gateway.config)
   await useAddress(p, gateway.address)
   assert.deepEqual(requests.filter((r) => r.includes(gateway.address)), [], 'nothing is asked before the click')
-  await finder(p).click()
+  const digits = await askForDigits(p)
   const field = p.panel.getByLabel('Type the six digits that the terminal shows')
-  await field.waitFor()
   await gateway.shows(new RegExp(`The page at ${site.url.replace(/\/$/, '')} wants`))
   await p.panel.getByRole('button', { name: 'Check the digits' }).click()
   await p.panel.getByText('Type all six digits.').waitFor()
-  await field.fill(lastDigits())
+  await field.fill(digits)
   if (process.env.PORTOLAN_SCREENSHOTS)
     await p.page.screenshot({ path: `${process.env.PORTOLAN_SCREENSHOTS}/panel-gateway-digits.png`, fullPage: true })
   await p.panel.getByRole('button', { name: 'Check the digits' }).click()
@@ -182,18 +188,16 @@ test('wrong digits, a no in the terminal, and a missing gateway are explained', 
   const field = p.panel.getByLabel('Type the six digits that the terminal shows')
   const check = p.panel.getByRole('button', { name: 'Check the digits' })
 
-  await finder(p).click()
-  await field.fill(lastDigits() === '111111' ? '222222' : '111111')
+  const others = await askForDigits(p) === '111111' ? '222222' : '111111'
+  await field.fill(others)
   await check.click()
   await p.panel.getByText('These are not the digits of the gateway').waitFor()
 
   const before = gateway.output().length
-  await finder(p).click()
-  await field.waitFor()
-  await field.fill(lastDigits())
+  await field.fill(await askForDigits(p))
   await check.click()
   await p.panel.getByText('Now answer yes in the terminal').waitFor()
-  while (!gateway.output().slice(before).includes('[y/N]')) await gateway.shows(/\[y\/N\]/)
+  await gateway.shows(/\[y\/N\]/, before)
   gateway.type('n')
   await p.panel.getByText('The gateway refused: the pairing was not confirmed in the terminal').waitFor()
 

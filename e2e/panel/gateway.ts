@@ -17,8 +17,8 @@ export interface TestGateway {
   config: string
   /** What the terminal shows so far. */
   output(): string
-  /** Waits until the terminal shows a text that matches. */
-  shows(pattern: RegExp): Promise<RegExpMatchArray>
+  /** Waits until the terminal shows a text that matches, after the first `from` characters. */
+  shows(pattern: RegExp, from?: number): Promise<RegExpMatchArray>
   type(line: string): void
   /** Runs a subcommand with the gateway's folder. */
   run(...args: string[]): Promise<string>
@@ -80,10 +80,10 @@ export async function startGateway(...args: string[]): Promise<TestGateway> {
     })
   }
   const exited = new Promise<number | null>((resolve) => child.on('exit', resolve))
-  const shows = (pattern: RegExp) =>
+  const shows = (pattern: RegExp, from = 0) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const hear = () => {
-        const found = pattern.exec(output)
+        const found = pattern.exec(output.slice(from))
         if (!found) return
         heard.delete(hear)
         resolve(found)

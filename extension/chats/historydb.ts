@@ -1,3 +1,4 @@
+import { endOfConnection } from '../../wasm/js/shared/vault.ts'
 import type { HistoryEntry, HistoryQuery } from '../messages.ts'
 
 /** An entry as it is kept. `size` is its length in UTF-16 units, twice that in bytes. */
@@ -11,6 +12,9 @@ const store = 'entries'
 const longestShown = 4000
 /** A page of the export has about as many UTF-16 units. A message of a port may have 64 MiB. */
 const exportUnits = 4 << 20
+
+/** A browser that deletes the database may close the next connection too. */
+const mostTries = 3
 
 /** The bounds of the history. */
 export interface Bounds {
@@ -34,47 +38,54 @@ export class HistoryDb {
   async find(query: HistoryQuery & { client?: string }): Promise<{ entries: HistoryEntry[]; more: boolean }> {
     const { text = '', site, project, client, before, limit = 50 } = query
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-    const found: HistoryEntry[] = []
-    let more = false
-    await this.scan(before === undefined ? null : IDBKeyRange.upperBound(before, true), 'prev', (e) => {
-      if (site && e.site !== site || project && e.project !== project || client && e.client !== client) return true
-      const all = `${e.question}\n${e.answer}\n${e.url}\n${e.project ?? ''}\n${e.clientName}`.toLowerCase()
-      if (!words.every((word) => all.includes(word))) return true
-      if (found.length >= limit) {
-        more = true
-        return false
-      }
-      const { size: _, client: __, ...entry } = e
-      found.push({ ...entry, answer: e.answer.slice(0, longestShown), cut: e.answer.length > longestShown })
-      return true
+    const range = before === undefined ? null : IDBKeyRange.upperBound(before, true)
+    return this.use('readonly', async (entries) => {
+      const found: HistoryEntry[] = []
+      let more = false
+      await each(entries.openCursor(range, 'prev'), ({ value }) => {
+        const e = value as Kept
+        if (site && e.site !== site || project && e.project !== project || client && e.client !== client) return true
+        const all = `${e.question}\n${e.answer}\n${e.url}\n${e.project ?? ''}\n${e.clientName}`.toLowerCase()
+        if (!words.every((word) => all.includes(word))) return true
+        if (found.length >= limit) {
+          more = true
+          return false
+        }
+        const { size: _, client: __, ...entry } = e
+        found.push({ ...entry, answer: e.answer.slice(0, longestShown), cut: e.answer.length > longestShown })
+        return true
+      })
+      return { entries: found, more }
     })
-    return { entries: found, more }
   }
 
   /** Returns a part of the history as JSON lines, from after an id on, and where the next part begins. */
   async lines(after: number): Promise<{ lines: string; next: number | null }> {
-    let lines = ''
-    let next: number | null = null
-    await this.scan(IDBKeyRange.lowerBound(after, true), 'next', (e) => {
-      // `provider` is B28's name of the site.
-      const { size: _, id, client: __, clientName: client, ...entry } = e
-      lines += `${JSON.stringify({ ...entry, client, provider: e.site })}\n`
-      if (lines.length < exportUnits) return true
-      next = id
-      return false
+    return this.use('readonly', async (entries) => {
+      let lines = ''
+      let next: number | null = null
+      await each(entries.openCursor(IDBKeyRange.lowerBound(after, true)), ({ value }) => {
+        // `provider` is B28's name of the site.
+        const { size: _, id, client: __, clientName: client, ...entry } = value as Kept
+        lines += `${JSON.stringify({ ...entry, client, provider: entry.site })}\n`
+        if (lines.length < exportUnits) return true
+        next = id
+        return false
+      })
+      return { lines, next }
     })
-    return { lines, next }
   }
 
   /** Returns the projects that entries have. */
   async projects(): Promise<string[]> {
-    const found: string[] = []
-    const entries = await this.entries('readonly')
-    await each(entries.index('project').openKeyCursor(null, 'nextunique'), (cursor) => {
-      found.push(String(cursor.key))
-      return found.length < 200
+    return this.use('readonly', async (entries) => {
+      const found: string[] = []
+      await each(entries.index('project').openKeyCursor(null, 'nextunique'), (cursor) => {
+        found.push(String(cursor.key))
+        return found.length < 200
+      })
+      return found
     })
-    return found
   }
 
   async remove(id: number): Promise<void> {
@@ -89,56 +100,64 @@ export class HistoryDb {
 
   /** Removes what is older than a time, as an ISO text. */
   async removeBefore(ts: string): Promise<void> {
-    const entries = await this.entries('readwrite')
-    await each(entries.index('ts').openCursor(IDBKeyRange.upperBound(ts)), (cursor) => {
-      cursor.delete()
-      return true
-    })
+    await this.use(
+      'readwrite',
+      (entries) =>
+        each(entries.index('ts').openCursor(IDBKeyRange.upperBound(ts)), (cursor) => {
+          cursor.delete()
+          return true
+        }),
+    )
     this.units = undefined
   }
 
   private async dropOldest({ entries: most, units: longest }: Bounds): Promise<void> {
-    const entries = await this.entries('readwrite')
-    let count = await asked(entries.count())
-    let units = this.units ?? await sum(entries)
-    await each(entries.openCursor(), (cursor) => {
-      if (count <= most && units <= longest) return false
-      count--
-      units -= (cursor.value as Kept).size
-      cursor.delete()
-      return true
+    await this.use('readwrite', async (entries) => {
+      let count = await asked(entries.count())
+      let units = this.units ?? await sum(entries)
+      await each(entries.openCursor(), (cursor) => {
+        if (count <= most && units <= longest) return false
+        count--
+        units -= (cursor.value as Kept).size
+        cursor.delete()
+        return true
+      })
+      this.units = units
     })
-    this.units = units
-  }
-
-  /** Reads entries one by one until `see` returns false. */
-  private async scan(
-    range: IDBKeyRange | null,
-    direction: IDBCursorDirection,
-    see: (entry: Kept) => boolean,
-  ): Promise<void> {
-    const entries = await this.entries('readonly')
-    await each(entries.openCursor(range, direction), (cursor) => see(cursor.value as Kept))
   }
 
   private async write(change: (entries: IDBObjectStore) => void): Promise<void> {
-    const entries = await this.entries('readwrite')
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    entries.transaction.oncomplete = () => resolve()
-    entries.transaction.onabort = () => reject(entries.transaction.error ?? new Error('the history could not be kept'))
-    change(entries)
-    await promise
+    await this.use('readwrite', (entries) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const { transaction } = entries
+      transaction.oncomplete = () => resolve()
+      transaction.onabort = () => reject(transaction.error ?? new Error('the history could not be kept'))
+      change(entries)
+      return promise
+    })
   }
 
-  private async entries(mode: IDBTransactionMode): Promise<IDBObjectStore> {
-    this.opened ??= open(() => {
-      this.opened = this.units = undefined
-    })
-    const db = await this.opened.catch((e: unknown) => {
-      this.opened = undefined
+  /** Does work in a transaction. Work whose connection ends before the result is done again with a new connection. */
+  private async use<T>(mode: IDBTransactionMode, work: (entries: IDBObjectStore) => Promise<T>): Promise<T> {
+    for (let tries = 1;; tries++) {
+      try {
+        return await work((await this.connection()).transaction(store, mode).objectStore(store))
+      } catch (e) {
+        if (tries === mostTries || !endOfConnection.test((e as Error).name)) throw e
+        this.opened = this.units = undefined
+      }
+    }
+  }
+
+  private async connection(): Promise<IDBDatabase> {
+    const forget = () => {
+      if (this.opened === made) this.opened = this.units = undefined
+    }
+    const made = this.opened ??= open(forget)
+    return made.catch((e: unknown) => {
+      forget()
       throw e
     })
-    return db.transaction(store, mode).objectStore(store)
   }
 }
 

@@ -1,5 +1,8 @@
 const dbName = 'portolan'
 
+/** The name of an error that a database gives whose connection ended before, or while, it was used. */
+export const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/
+
 /** Texts that are encrypted with AES-GCM. No script can read the key. */
 export interface Vault {
   /** Reads a text. It decrypts only with the `context` of its write. "": there is none. */
@@ -18,7 +21,7 @@ export async function openVault(opened?: IDBDatabase): Promise<Vault> {
   let vault = await vaultOf(opened ?? await openDB())
   const use = <T>(work: (v: Vault) => Promise<T>): Promise<T> =>
     work(vault).catch(async (e: Error) => {
-      if (e.name !== 'InvalidStateError') throw e
+      if (!endOfConnection.test(e.name)) throw e
       connection = undefined
       return work(vault = await vaultOf(await openDB()))
     })
