@@ -187,6 +187,31 @@ test('a module that has grown too large is replaced while nobody waits for it', 
   await r.close()
 })
 
+test('a module that has grown too large is replaced while an app follows logs', async () => {
+  const { r, current } = await crashing({ limits: { memoryBytes: 1 }, servers: { s: { url: server.url } } })
+  const first = current()
+  const heard = new Promise<void>((resolve) => {
+    r.observe(({ kind }) => {
+      if (kind === 'log') resolve()
+    }, { logs: true })
+  })
+  await r.resources() // it comes after the request for logs
+  await r.discover()
+  assert.match(await r.dispatch('s__raw', {}), /raw/)
+  assert.notEqual(current(), first)
+  const logging = setInterval(() => void r.call('s__steps', { log: 'high water' }).catch(() => {}), 50)
+  await heard.finally(() => clearInterval(logging)) // the log is followed again
+  await r.close()
+})
+
+test('a module that ends after a retry alone lists its tools again', async () => {
+  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' } } })
+  await r.retry('demo')
+  await crash()
+  assert.equal(await r.dispatch('demo__echo', { text: 'x' }), 'x')
+  await r.close()
+})
+
 test('a module that traps is replaced', async () => {
   const { instantiate } = WebAssembly
   const memories: WebAssembly.Memory[] = []

@@ -90,8 +90,10 @@ export class Host {
   #lastOwn = 0
   /** Roots that the module has not accepted yet, by request. */
   readonly #newRoots = new Map<number, Root[]>()
-  /** The number of requests that have no reply yet. */
+  /** The number of requests that have no reply yet, without the lasting ones. */
   #busy = 0
+  /** The requests that last until they are cancelled. Their page sends them again to a later module. */
+  readonly #lasting = new Set<number>()
   #closing = 0
   /** Pins that arrived before a page that can store them. */
   #unkept: PinsEvent[] = []
@@ -250,7 +252,8 @@ export class Host {
   }
 
   #perform(m: Omitted<Request>, id: number): void {
-    this.#busy++
+    if (m.method === 'subscribeResource' || m.method === 'followLogs') this.#lasting.add(id)
+    else this.#busy++
     if (m.method === 'call') {
       this.#caller = Math.floor(id / CLIENT)
       const { attempts, trace, detach, app } = m
@@ -258,7 +261,7 @@ export class Host {
       if (attempts || trace || detach || app) name += `\n${JSON.stringify({ attempts, trace, detach, app })}`
       return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
-    if (m.method === 'discover') this.#discovered = true
+    if (m.method === 'discover' || m.method === 'retry') this.#discovered = true
     if (m.method === 'online') this.#online = m.online
     if (m.method === 'setRoots') this.#newRoots.set(id, m.roots)
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
@@ -266,7 +269,7 @@ export class Host {
     try {
       this.#instance!.call(id, m)
     } catch (e) {
-      this.#busy-- // no reply comes
+      if (!this.#lasting.delete(id)) this.#busy-- // no reply comes
       const code = 'config' in m ? 'invalid_config' : 'invalid_option'
       throw new RegistryError(code, `the request is no JSON: ${(e as Error).message}`, {
         hint: 'Use plain objects, texts and numbers.',
@@ -331,7 +334,7 @@ export class Host {
 
   /** Posts a reply to the client of its request. `of` is the instance that replies. */
   #settle(of: Instance | undefined, id: number, reply: Reply): void {
-    if (of === this.#instance) this.#busy--
+    if (of === this.#instance && !this.#lasting.delete(id)) this.#busy--
     if (id === this.#closing) return queueMicrotask(() => of?.exit()) // its end is the reply
     const roots = this.#newRoots.get(id)
     if (roots && 'result' in reply) this.#options.roots = roots // a later module begins with them
@@ -493,8 +496,8 @@ export class Host {
   }
 
   /**
-   * Replaces a module whose memory has grown too large, because memory of a module never shrinks. No request may be
-   * under way, and a minute has to pass between two replacements.
+   * Replaces a module whose memory has grown too large, because memory of a module never shrinks. Only lasting requests
+   * may be under way, and a minute has to pass between two replacements.
    */
   #renew(): void {
     const old = this.#instance
@@ -504,6 +507,7 @@ export class Host {
     this.#ready = false
     this.#instance = undefined
     this.#tools.clear()
+    for (const id of this.#lasting) this.#settle(undefined, id, { error: toWire(crashed()) })
     const id = ++this.#lastOwn
     this.#own.set(id, () => queueMicrotask(() => old.exit())) // after its reply
     old.call(id, { method: 'close' })
@@ -514,6 +518,7 @@ export class Host {
   #fail(e: RegistryError): void {
     const error = toWire(e)
     this.#busy = 0
+    this.#lasting.clear()
     for (const [id, settle] of [...this.#own]) {
       this.#own.delete(id)
       settle({ error })
