@@ -423,6 +423,27 @@ test('a page loads the checks of results with the first that needs them', async 
   await page.close()
 })
 
+test('a registry whose serving code does not load refuses the other end', async () => {
+  const page = await openPage(browser, site.url, /ERR_FAILED/)
+  await page.route('**/serve.js', (route) => route.abort())
+  const outcomes = await page.evaluate(async () => {
+    const { connectRegistry, createRegistry, portChannel, serveRegistry } = await import(
+      '/index.js' as string
+    ) as typeof import('../../dist/npm/index.js')
+    const r = await createRegistry({ storage: 'memory' })
+    const { port1, port2 } = new MessageChannel(), later = new MessageChannel()
+    const connect = (port: MessagePort) => connectRegistry(portChannel(port)).then(() => 'connected', (e) => e.code)
+    serveRegistry(r, portChannel(port1))
+    const early = connect(port2)
+    serveRegistry(r, portChannel(later.port1))
+    const outcomes: string[] = [await early, await connect(later.port2)]
+    await r.close()
+    return outcomes
+  })
+  assert.deepEqual(outcomes, ['load_failed', 'load_failed'])
+  await page.close()
+})
+
 /** Has a browser make messages of large images. */
 async function shrink({ gif }: { gif: string }) {
   const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')

@@ -2,7 +2,7 @@ import { invalidOption } from '../shared/fields.ts'
 import { checkChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { part } from './parts.ts'
-import type { ToHost } from '../shared/protocol.ts'
+import type { Request, ToHost } from '../shared/protocol.ts'
 import type { RegistryImage } from './registry.ts'
 import type * as types from '../shared/types.ts'
 
@@ -11,20 +11,18 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
   checkChannel(channel)
   if (!registry?.getTools) throw invalidOption('no registry')
   const early: ToHost[] = []
-  let isOpen = true,
-    stop = () => {
-      isOpen = false
-      channel.onmessage = null
-    }
+  let stop = () => {
+    channel.onmessage = null
+  }
   channel.onmessage = (m) => {
     early.push(m as ToHost)
   }
   part('serve', (registry as typeof registry & Partial<Pick<RegistryImage, 'host'>>).host).then(({ serve }) => {
-    if (!isOpen) return
-    stop = serve(registry, channel)
+    if (channel.onmessage) stop = serve(registry, channel)
+  }, (e: unknown) => {
+    if (channel.onmessage) channel.onmessage = (m) => channel.post({ id: (m as Request).id, error: toWire(e) })
+  }).then(() => {
     for (const m of early) channel.onmessage?.(m)
-  }).catch((e: unknown) => {
-    for (const m of early) if ('id' in m) channel.post({ id: m.id, error: toWire(e) })
   })
   return () => stop()
 }
