@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, startChromium, startProxy, type Listening } from '../web/harness.ts'
+import type { Registry } from '../../wasm/js/shared/types.ts'
 import { tokensOf } from '../../wasm/js/shared/tokens.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
@@ -656,4 +657,40 @@ test('the panel shows and changes a registry that lives across a port', async ()
   await p.panel.getByRole('button', { name: 'Call tool' }).click()
   await p.panel.getByRole('heading', { name: 'Structured content' }).waitFor()
   await done(p)
+})
+
+test('a property of an element that is no registry is reported, and the right one is shown after it', async () => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
+  const outcomes = await p.page.evaluate(async () => {
+    for (const file of ['apps', 'prompts']) await import(`./npm/${file}.js`)
+    const reports: string[] = []
+    addEventListener('error', (e) => {
+      e.preventDefault()
+      reports.push(String(e.error))
+    })
+    const outcomes: Record<string, [reports: number, same: boolean]> = {}
+    for (const tag of ['portolan-panel', 'portolan-prompts', 'portolan-app'] as const) {
+      const element = document.createElement(tag)
+      document.body.append(element)
+      const rendered = () => new Promise((resolve) => setTimeout(resolve)).then(() => element.shadowRoot!.textContent)
+      const set = (registry: unknown) => {
+        element.registry = registry as Registry
+        return rendered()
+      }
+      const right = await set(window.registry)
+      await set(Promise.resolve(window.registry))
+      outcomes[tag] = [reports.length, await set(window.registry) === right]
+      const moved = document.createElement(tag)
+      moved.registry = {} as Registry
+      document.body.append(moved)
+      moved.remove()
+    }
+    return { outcomes, texts: [...new Set(reports)], reports: reports.length }
+  })
+  assert.deepEqual(outcomes, {
+    outcomes: { 'portolan-panel': [1, true], 'portolan-prompts': [3, true], 'portolan-app': [5, true] },
+    texts: ['TypeError: the property registry is no registry: set the one that createRegistry() resolved to'],
+    reports: 5,
+  })
+  await p.page.close()
 })

@@ -139,7 +139,7 @@ var scriptRules = []scriptRule{
 		room: "extension/chats",
 		may: []string{
 			"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/timeout.ts",
-			"extension/tools/tool.ts", "wasm/js/shared/copied.ts",
+			"extension/tools/tool.ts", "wasm/js/shared/copied.ts", "wasm/js/shared/vault.ts",
 		},
 		reason: "runs prompts on chat sites from the background",
 	},

@@ -1,4 +1,5 @@
 import { appWords, type AppKey } from '../panel/app-words.ts'
+import { registryOf } from '../ui/given.ts'
 import { sheetsFor } from '../ui/sheets.ts'
 import { clean, line } from '../ui/text.ts'
 import { directionOf, sayFrom, type Messages, type Say } from '../ui/translations.ts'
@@ -146,7 +147,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   private update(): void {
-    const { registry, result, tool, locale, messages } = this
+    const { result, tool, locale, messages } = this
+    const registry = registryOf(this.registry)
     const tag = locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
     this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
     this.box.lang = this.words.locale

@@ -3,6 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
 import type { Dialog, PanelContext } from './context.ts'
 import { wordsOf, type Messages, type Words } from './translations.ts'
+import { registryOf } from '../ui/given.ts'
 import { define, freshId, Part } from '../ui/part.ts'
 import { Shell, tabStrip } from '../ui/shell.ts'
 import { directionOf } from '../ui/translations.ts'
@@ -117,6 +118,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   override connectedCallback(): void {
     super.connectedCallback()
+    this.registry = registryOf(this.registry)!
     this.headingLevel = levelBelow(this)
     this.listen()
     this.lives = new AbortController()
@@ -171,6 +173,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('registry')) {
+      this.registry = registryOf(this.registry)!
       // What was begun was begun with the registry before.
       this.notices.dismiss()
       this.removing.clear()

@@ -9,7 +9,7 @@ export type Words = WordsOf<Key>
 export type Codes<Prefix extends string, K = Key> = K extends `${Prefix}${infer Code}` ? Code : never
 
 /** The panel's words in a locale, a BCP 47 tag. What `messages` lacks is English. */
-export const wordsOf = (tag: string, messages: Messages = {}): Words => wordsFrom<Key>(tag, messages, en)
+export const wordsOf = (tag: string, messages?: Messages | null): Words => wordsFrom<Key>(tag, messages ?? {}, en)
 
 /** The messages of the panel, in English. */
 export const en = {

@@ -1,5 +1,6 @@
 import { css, html, nothing, render, type PropertyValues, type TemplateResult } from 'lit'
 import { wordsOf, type Messages, type Words } from '../panel/translations.ts'
+import { given, registryOf } from '../ui/given.ts'
 import { define, freshId } from '../ui/part.ts'
 import { Shell } from '../ui/shell.ts'
 import { styles } from '../ui/style.ts'
@@ -86,6 +87,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
 
   override connectedCallback(): void {
     super.connectedCallback()
+    this.checkGiven()
     const root = this.getRootNode() as Document | ShadowRoot
     const sheets = sheetsFor(this.ownerDocument, menuStyles.cssText)
     root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...sheets])]
@@ -106,9 +108,15 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.unsubscribe = undefined
   }
 
+  private checkGiven(): void {
+    this.registry = registryOf(this.registry)!
+    this.field = given(this.field, 'getAttribute', 'field', 'an element')
+  }
+
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
+    this.checkGiven()
     if (['for', 'field', 'registry'].some((name) => changed.has(name))) this.bind()
     if (changed.has('registry')) {
       this.prompts = this.fault = this.asked = undefined

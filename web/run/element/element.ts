@@ -17,8 +17,8 @@ import { link, markdownView } from './words.ts'
 const stages: readonly RunStage[] = ['health', 'plan', 'search', 'summarise']
 
 /** The words of a locale. What `messages` lacks is English. */
-const wordsOf = (tag: string, messages: Messages<RunKey> = {}): Words<RunKey> =>
-  wordsFrom<RunKey>(tag, messages, runWords)
+const wordsOf = (tag: string, messages?: Messages<RunKey> | null): Words<RunKey> =>
+  wordsFrom<RunKey>(tag, messages ?? {}, runWords)
 
 type Of<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
 
