@@ -40,7 +40,8 @@ export class Searches {
     return null
   }
 
+  /** Forgets a client's index, after the requests that it has made. */
   forget(client: number): void {
-    this.#indexes.delete(client)
+    this.#last = this.#last.then(() => this.#indexes.delete(client))
   }
 }

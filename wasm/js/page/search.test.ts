@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Finder } from './finder.ts'
+import { Searches } from '../host/searches.ts'
 import { SearchIndex } from '../shared/search.ts'
 import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { ToolDefinition } from '../shared/types.ts'
@@ -257,4 +258,17 @@ test('a search needs nothing that Node 20 lacks', async () => {
   } finally {
     Object.defineProperty(Map, 'groupBy', newer)
   }
+})
+
+test('P46: the index of a client that leaves while it is made goes with the client', async () => {
+  const searches = new Searches()
+  const document: SearchDocument = { name: 's__tide', texts: ['tide', '', 'the tide table', '', ''] }
+  const begun = searches.perform(1, { id: 1, method: 'index', server: 's', documents: [document], part: 0 })
+  const find = () => searches.perform(1, { id: 2, method: 'search', query: 'tide', limit: 5, parts: 1 })
+  assert.equal((await find())?.length, 1)
+  await begun
+  const later = searches.perform(1, { id: 3, method: 'index', server: 's', documents: [document], part: 0 })
+  searches.forget(1)
+  await later
+  assert.equal(await find(), null)
 })
