@@ -706,7 +706,7 @@ test('a listener that is no function and a patch that is no object are refused a
         assert.throws(() => listen(listener as never), fails('invalid_option', /listener is not a function/))
     await r.addTools('page', [{ name: 'a', run: () => '' }])
     for (const name of ['demo', 'page']) {
-      for (const patch of [undefined, null, 5, '', true])
+      for (const patch of [undefined, null, 5, '', true, Promise.resolve({ enabled: false })])
         await assert.rejects(r.updateServer(name, patch as never), fails('invalid_config', /not an object/))
     }
     await assert.rejects(r.updateServer('demo', { url: undefined }), fails('invalid_config'))

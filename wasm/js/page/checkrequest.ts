@@ -37,7 +37,7 @@ const foreignFields: Record<string, string> = {
 /** Checks a configuration's shape and its URL, because the module has no URL parser. The module checks the rest. */
 export function checkConfig(config: Partial<types.ServerConfig>, server: string): void {
   const bad = (message: string, hint: string) => new RegistryError('invalid_config', message, { server, hint })
-  if (!isObject(config)) {
+  if (!isObject(config) || 'then' in config) { // a promise has no fields of its own
     const example = typeof config === 'string' ? JSON.stringify(config) : "'https://example.com/mcp'"
     throw bad('the configuration is not an object', `Write { url: ${example} }.`)
   }
