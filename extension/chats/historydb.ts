@@ -132,6 +132,8 @@ export class HistoryDb {
       const { transaction } = entries
       transaction.oncomplete = () => resolve()
       transaction.onabort = () => reject(transaction.error ?? new Error('the history could not be kept'))
+      // A browser that deletes the database may report the request's error only.
+      transaction.onerror = ({ target }) => reject((target as IDBRequest).error)
       change(entries)
       return promise
     })
