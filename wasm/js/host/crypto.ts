@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { openVault, type Vault } from '../shared/vault.ts'
 
 // Cryptography, locks and a store of secrets, for the sign-in of registry/oauth. Binary values are base64url texts.
@@ -35,7 +36,7 @@ export class CryptoStore {
     const pair = await crypto.subtle.generateKey(es256, false, ['sign'])
     const name = `dpop ${this.random()}`
     this.#made.set(name, pair)
-    await (await this.#vault)?.setKey(name, pair)
+    await this.#vault?.then((v) => v.setKey(name, pair)).catch(ignore) // a key that is not stored holds in this run
     const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey)
     return `${name}\n${JSON.stringify({ kty, crv, x, y })}`
   }
@@ -51,11 +52,17 @@ export class CryptoStore {
   }
 
   async load(key: string): Promise<string> {
-    return (await (this.#vault ??= openVault())).text(key)
+    return (await this.#open()).text(key)
   }
 
   async save(key: string, text: string): Promise<void> {
-    return (await (this.#vault ??= openVault())).setText(key, text)
+    return (await this.#open()).setText(key, text)
+  }
+
+  #open(): Promise<Vault> {
+    const vault = this.#vault ??= openVault()
+    vault.catch(() => this.#vault = undefined) // the next one tries again
+    return vault
   }
 
   /** Requests a lock that all tabs share. `held` waits for it. `unlock` releases it or withdraws the request. */

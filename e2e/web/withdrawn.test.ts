@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { listen, root, sendFile, startChromium, type Listening } from './harness.ts'
+
+// What a browser takes away from a page while it is used, in Chromium, on the built package.
+
+let browser: Browser
+let site: Listening
+/** Files of the package that the network does not bring. */
+let missing: string[] = []
+
+before(async () => {
+  browser = await startChromium()
+  site = await listen((req, res) => {
+    if (missing.includes(req.url!.slice(1))) return void res.writeHead(503).end()
+    if (req.url !== '/') return void sendFile(`${root}dist/npm/`, req.url!, res)
+    res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><link rel="icon" href="data:,">')
+  })
+})
+after(async () => {
+  await browser?.close()
+  await site?.close()
+})
+
+/** A page whose uncaught errors are in `faults`. */
+async function open(context: BrowserContext, options: string, faults: string[] = []): Promise<Page> {
+  const page = await context.newPage()
+  page.on('pageerror', (e) => faults.push(e.message))
+  await page.goto(site.url)
+  await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    window.r = await createRegistry(${options})
+  })()`)
+  return page
+}
+
+async function fresh(t: TestContext): Promise<BrowserContext> {
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  return context
+}
+
+const headersKept = (page: Page) => page.evaluate('Object.keys(r.getSnapshot().servers.s.config.headers ?? {}).join()')
+
+test('a secret that finds no room in the database is named, and stored once there is room', async (t) => {
+  const context = await fresh(t)
+  const page = await context.newPage()
+  const tools = await context.newCDPSession(page)
+  await page.goto(site.url)
+  await tools.send('Storage.overrideQuotaForOrigin', { origin: site.url, quotaSize: 1000 })
+  const full = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    window.r = await createRegistry()
+    const config = { url: 'https://s.example/mcp', headers: { first: 'secret' }, rememberSecrets: true, enabled: false }
+    await r.addServer('s', config)
+    const refused = await createRegistry({ rememberSecrets: true }).then(String, (e) => e.code + ' ' + e.message)
+    return [r.getSnapshot().warnings, refused]
+  })()`)
+  assert.deepEqual(full, [
+    ['the secrets of the server "s" are not kept on this device: this site has no room for secrets'],
+    'invalid_option this site has no room for secrets',
+  ])
+  await tools.send('Storage.overrideQuotaForOrigin', { origin: site.url })
+  await page.evaluate("r.updateServer('s', { headers: { second: 'secret' } })")
+  assert.equal(await headersKept(await open(context, '{}')), 'second')
+})
+
+test('secrets are stored each time, though the browser deletes the database again and again', async (t) => {
+  const context = await fresh(t)
+  const faults: string[] = []
+  const page = await open(context, '{ rememberSecrets: true }', faults)
+  const tools = await context.newCDPSession(page)
+  await page.evaluate("r.addServer('s', { url: 'https://s.example/mcp', enabled: false })")
+  for (let i = 0; i < 20; i++) {
+    await tools.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'indexeddb' })
+    await page.evaluate(`r.updateServer('s', { headers: { h${i}: 'secret' } })`)
+    assert.equal(await page.evaluate('r.getSnapshot().warnings?.join()'), undefined, `deletion ${i}`)
+  }
+  assert.equal(await headersKept(await open(context, '{ rememberSecrets: true }')), 'h19')
+  assert.deepEqual(faults, [])
+})
+
+test('a transaction of another tab that does not end keeps no registry from starting, changing and closing', async (t) => {
+  const context = await fresh(t)
+  const page = await open(context, '{ rememberSecrets: true }')
+  await page.evaluate(
+    "r.addServer('s', { url: 'https://s.example/mcp', headers: { first: 'secret' }, enabled: false })",
+  )
+  await page.evaluate(`new Promise((held) => {
+    const open = indexedDB.open('portolan', 1)
+    open.onsuccess = () => {
+      const store = open.result.transaction('secrets', 'readwrite').objectStore('secrets')
+      const again = () => { if (!window.ends) store.get('x').onsuccess = again }
+      store.get('x').onsuccess = () => { again(); held() }
+    }
+  })`)
+  const other = await context.newPage()
+  await other.goto(site.url)
+  const outcome = await other.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    window.r = await createRegistry({ rememberSecrets: true, servers: { demo: { url: 'builtin:demo' } } })
+    await r.discover()
+    const text = await r.dispatch('demo__echo', { text: 'here' })
+    await r.addServer('t', { url: 'https://t.example/mcp', headers: { t: 'secret' }, enabled: false })
+    const { warnings } = r.getSnapshot()
+    await r.close()
+    return { text, warnings }
+  })()`) as { text: string; warnings: string[] }
+  assert.equal(outcome.text, 'here')
+  assert.match(
+    outcome.warnings.join('\n'),
+    /the secrets of the server "s" are not kept on this device: .* does not open/,
+  )
+  await page.evaluate('window.ends = true')
+  assert.equal(await headersKept(await open(context, '{ rememberSecrets: true }')), 'first')
+})
