@@ -115,3 +115,52 @@ test('a transaction of another tab that does not end keeps no registry from star
   await page.evaluate('window.ends = true')
   assert.equal(await headersKept(await open(context, '{ rememberSecrets: true }')), 'first')
 })
+
+test('parts that the network did not bring once are loaded at their next use', async (t) => {
+  const faults: string[] = []
+  missing = ['activity.js', 'offers.js', 'results.js', 'signin.js', 'storage-lock.js', 'tasks.js', 'trust.js']
+  t.after(() => {
+    missing = []
+  })
+  const page = await open(
+    await fresh(t),
+    "{ servers: { demo: { url: 'builtin:demo' } }, onApprove: () => 'always' }",
+    faults,
+  )
+  const use = () =>
+    page.evaluate(`(async () => {
+      const seen = []
+      const uses = {
+        answer: () => r.dispatch('demo__echo', { text: 'x' }),
+        prompts: async () => (await r.prompts()).length > 0,
+        tasks: async () => (await r.tasks()).length,
+        signIn: () => r.signIn('demo'),
+        observe: async () => {
+          const end = r.observe((a) => seen.push(a.kind))
+          await r.discover()
+          await r.dispatch('demo__echo', { text: 'x' }).catch(() => {})
+          end()
+          return seen.includes('call')
+        },
+      }
+      const outcomes = []
+      for (const name in uses)
+        outcomes.push(name + ': ' + await uses[name]().catch((e) => e.code + ' ' + /^[a-z-]+\\.js|$/.exec(e.message)[0]))
+      return outcomes
+    })()`) as Promise<string[]>
+  await page.evaluate('r.discover()')
+  assert.deepEqual(await use(), [
+    'answer: load_failed trust.js',
+    'prompts: load_failed offers.js',
+    'tasks: load_failed tasks.js',
+    'signIn: load_failed signin.js',
+    'observe: false',
+  ])
+  missing = ['results.js']
+  assert.equal((await use())[0], 'answer: load_failed results.js')
+  missing = []
+  assert.deepEqual(await use(), ['answer: x', 'prompts: true', 'tasks: 0', 'signIn: sign_in_failed ', 'observe: true'])
+  const other = await open(page.context(), "{ servers: { demo: { url: 'builtin:demo' } } }")
+  assert.equal(await other.evaluate('r.approvals().then((a) => a.length)'), 1)
+  assert.deepEqual(faults, [])
+})
