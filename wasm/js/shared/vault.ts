@@ -130,8 +130,8 @@ export function request<T>(r: IDBRequest<T>): Promise<T> {
 }
 
 /**
- * Resolves once a write is stored. A browser without room ends the transaction after the request has succeeded. One that
- * deletes the database may report the request's error only.
+ * Resolves once a write is stored. A browser without room ends the transaction after the request has succeeded. A
+ * browser that deletes the database may report the request's error only.
  */
 export function written(r: IDBRequest): Promise<void> {
   return new Promise((resolve, reject) => {
