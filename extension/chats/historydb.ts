@@ -1,4 +1,4 @@
-import { endOfConnection } from '../../wasm/js/shared/vault.ts'
+import { endOfConnection } from '../../wasm/js/shared/database.ts'
 import type { HistoryEntry, HistoryQuery } from '../messages.ts'
 
 /** An entry as it is kept. `size` is its length in UTF-16 units, twice that in bytes. */

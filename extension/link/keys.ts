@@ -1,4 +1,4 @@
-import { request, written } from '../../wasm/js/shared/vault.ts'
+import { request, written } from '../../wasm/js/shared/database.ts'
 import { digest, utf8, type Bytes } from '../../web/pairing/crypto.ts'
 import { timeout } from '../timeout.ts'
 

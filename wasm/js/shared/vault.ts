@@ -1,7 +1,6 @@
-const dbName = 'portolan'
+import { endOfConnection, request, written } from './database.ts'
 
-/** The name of an error that a database gives whose connection ended before, or while, it was used. */
-export const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/
+const dbName = 'portolan'
 
 /** Texts that are encrypted with AES-GCM. No script can read the key. */
 export interface Vault {
@@ -121,23 +120,3 @@ const store = (db: IDBDatabase, name: string, mode: IDBTransactionMode) => db.tr
 
 /** The texts in the vault's database, each with the time of its write. */
 export const secretsOf = (db: IDBDatabase, mode: IDBTransactionMode) => store(db, 'secrets', mode)
-
-export function request<T>(r: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    r.onsuccess = () => resolve(r.result)
-    r.onerror = () => reject(r.error)
-  })
-}
-
-/**
- * Resolves once a write is stored. A browser without room ends the transaction after the request has succeeded. A
- * browser that deletes the database may report the request's error only.
- */
-export function written(r: IDBRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const transaction = r.transaction!
-    transaction.oncomplete = () => resolve()
-    r.onerror = () => reject(r.error)
-    transaction.onabort = () => reject(transaction.error ?? new DOMException('the write was aborted', 'AbortError'))
-  })
-}
