@@ -11,7 +11,7 @@ let site: Listening
 let missing: string[] = []
 
 before(async () => {
-  browser = await startChromium()
+  browser = await startChromium(['--host-resolver-rules=MAP plain.example 127.0.0.1'])
   site = await listen((req, res) => {
     if (missing.includes(req.url!.slice(1))) return void res.writeHead(503).end()
     if (req.url !== '/') return void sendFile(`${root}dist/npm/`, req.url!, res)
@@ -24,13 +24,19 @@ after(async () => {
 })
 
 /** A page whose uncaught errors are in `faults`. */
-async function open(context: BrowserContext, options: string, faults: string[] = []): Promise<Page> {
+async function open(
+  context: BrowserContext,
+  options: string,
+  faults: string[] = [],
+  url = site.url,
+): Promise<Page> {
   const page = await context.newPage()
   page.on('pageerror', (e) => faults.push(e.message))
-  await page.goto(site.url)
+  await page.goto(url)
   await page.evaluate(`(async () => {
     const { createRegistry } = await import('/index.js')
     window.r = await createRegistry(${options})
+    await r.discover()
   })()`)
   return page
 }
@@ -40,6 +46,8 @@ async function fresh(t: TestContext): Promise<BrowserContext> {
   t.after(() => context.close())
   return context
 }
+
+const demo = "{ servers: { demo: { url: 'builtin:demo' } } }"
 
 const headersKept = (page: Page) => page.evaluate('Object.keys(r.getSnapshot().servers.s.config.headers ?? {}).join()')
 
@@ -160,7 +168,18 @@ test('parts that the network did not bring once are loaded at their next use', a
   assert.equal((await use())[0], 'answer: load_failed results.js')
   missing = []
   assert.deepEqual(await use(), ['answer: x', 'prompts: true', 'tasks: 0', 'signIn: sign_in_failed ', 'observe: true'])
-  const other = await open(page.context(), "{ servers: { demo: { url: 'builtin:demo' } } }")
+  const other = await open(page.context(), demo)
   assert.equal(await other.evaluate('r.approvals().then((a) => a.length)'), 1)
   assert.deepEqual(faults, [])
+})
+
+test('a page over plain HTTP, which has no cryptography, learns why it cannot sign in', async (t) => {
+  const page = await open(await fresh(t), demo, [], `http://plain.example:${new URL(site.url).port}`)
+  const outcome = await page.evaluate("r.signIn('demo').catch((e) => e.code + ': ' + e.message + '. ' + e.hint)")
+  assert.equal(
+    outcome,
+    'sign_in_failed: a page over plain HTTP has no cryptography for a sign-in. ' +
+      'Serve the page over https, or from localhost.',
+  )
+  assert.equal(await page.evaluate("r.dispatch('demo__echo', { text: 'x' })"), 'x')
 })
