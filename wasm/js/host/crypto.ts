@@ -10,6 +10,8 @@ const rs256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 export class CryptoStore {
   readonly #made = new Map<string, CryptoKeyPair>()
   readonly #locks = new Map<number, { held: Promise<unknown>; free(): void }>()
+  /** Texts that could not be stored. They hold in this run. */
+  readonly #unsaved = new Map<string, string>()
   #last = 0
   #vault: Promise<Vault> | undefined
 
@@ -52,11 +54,13 @@ export class CryptoStore {
   }
 
   async load(key: string): Promise<string> {
-    return (await this.#open()).text(key)
+    return this.#unsaved.get(key) ?? (await this.#open()).text(key)
   }
 
   async save(key: string, text: string): Promise<void> {
-    return (await this.#open()).setText(key, text)
+    this.#unsaved.set(key, text)
+    await (await this.#open()).setText(key, text)
+    if (this.#unsaved.get(key) === text) this.#unsaved.delete(key)
   }
 
   #open(): Promise<Vault> {
