@@ -21,9 +21,14 @@ export class Stored<T> {
   /** Reads the value. Call it before any use. */
   async load(): Promise<void> {
     const kept = await readStored<T>(this.area, this.key)
-    if (kept === undefined) return
-    // A field that an older version did not write keeps its default.
-    this.value = typeof kept === 'object' && !Array.isArray(kept) ? { ...this.value, ...kept } : kept
+    const initial = this.value as Record<string, unknown>
+    if (kindOf(kept) !== kindOf(initial)) return
+    // A field that an older version did not write keeps its default. So does one of another kind.
+    const isSound = ([name, value]: [string, unknown]) =>
+      !Object.hasOwn(initial, name) || kindOf(value) === kindOf(initial[name])
+    this.value = Array.isArray(kept)
+      ? kept
+      : { ...this.value, ...Object.fromEntries(Object.entries(kept as object).filter(isSound)) }
   }
 
   /** Resolves when the value is written. */
@@ -42,6 +47,8 @@ export class Stored<T> {
     )
   }
 }
+
+const kindOf = (value: unknown) => value === null || (Array.isArray(value) ? 'list' : typeof value)
 
 /** Reads all values. */
 export const loadAll = async (values: { load(): Promise<void> }[]): Promise<void> =>

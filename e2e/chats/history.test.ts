@@ -135,6 +135,20 @@ test('a connection that has ended before its use is replaced', async () => {
   assert.deepEqual(left, ['question 41', 'question 40'])
 })
 
+test('a write that ends without an end of its transaction is done again', async () => {
+  await page.evaluate(() => {
+    const { transaction } = IDBDatabase.prototype
+    IDBDatabase.prototype.transaction = function(...args) {
+      IDBDatabase.prototype.transaction = transaction
+      const made = transaction.apply(this, args)
+      Object.defineProperty(made, 'onabort', { set() {} }) // as while Chromium deletes the database
+      queueMicrotask(() => made.abort())
+      return made
+    }
+  })
+  assert.deepEqual(await add(42, 43, { entries: 20, units: 1e9 }), [3, 'question 40', 'question 42'])
+})
+
 test('a search through 10,000 entries', async (t) => {
   const ms = await page.evaluate(async () => {
     const opened = await new Promise<IDBDatabase>((resolve, reject) => {

@@ -263,6 +263,29 @@ test('stopped while it begins, it stays stopped', async () => {
   assert.equal(e.link?.status, 'stopped')
 })
 
+test('a pairing whose storage fails once, or was cleared, connects all the same', async () => {
+  const bridge = await TestBridge.create()
+  const e = await extension(echo)
+  try {
+    await bridge.start()
+    await paired(bridge, e)
+    await e.until(() => e.link?.status === 'connected')
+    const { get } = e.kept.keys
+    e.kept.keys.get = function(pairing) {
+      this.get = get
+      throw new Error(`the disk is busy with ${pairing}`)
+    }
+    e.kept.records = undefined
+    await e.links.reconnect(e.link!.pairing)
+    assert.deepEqual([e.link?.status, e.link?.error?.code], ['waiting', 'UNKNOWN'])
+    assert.match(e.link!.error!.message, /the disk is busy/)
+    await e.until(() => e.link?.status === 'connected')
+  } finally {
+    e.links.stop(true)
+    await bridge.close()
+  }
+})
+
 test('digits that differ, a no in the terminal, and addresses elsewhere pair nothing', async () => {
   const bridge = await TestBridge.create()
   const e = await extension(echo, 'profile-2')

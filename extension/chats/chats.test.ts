@@ -46,6 +46,29 @@ test('prompts that never left the queue do not use up the hour', async (t) => {
   assert.equal(used(), 1)
 })
 
+test('a history whose database never answers keeps no client waiting', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const silent = { indexedDB: { open: () => ({}) }, IDBKeyRange: { upperBound: () => {} } }
+  Object.assign(globalThis, silent)
+  t.after(() => {
+    for (const name in silent) delete globalThis[name as keyof typeof silent]
+  })
+  const chats = new Chats(() => ({ history: true, historyDays: 30 }) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true, perHour: 30 })
+  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const ask = () =>
+    chats.ask({ site: 'gemini', prompt: 'p' }, call, { step() {}, partial() {} }).catch((e) => e.code as string)
+  for (let i = 0; i < 1 + longestQueue; i++) void ask()
+  let code
+  void ask().then((c) => (code = c))
+  for (let i = 0; i < 100 && !code; i++) {
+    t.mock.timers.tick(1000)
+    await new Promise(setImmediate)
+  }
+  assert.equal(code, 'QUEUE_FULL')
+})
+
 test('a bound that was lowered says when there is room again', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 0 })
   const settings = new SiteSettings(() => {})

@@ -1,6 +1,7 @@
 import { hasPermissions, removeStored, showTab } from '../browser.ts'
 import type { Chat, ChatSettings, Options, Run, Trouble } from '../messages.ts'
 import { loadAll } from '../stored.ts'
+import { timeout } from '../timeout.ts'
 import { ToolFault, type Client, type ToolCall } from '../tools/tool.ts'
 import { startRun, type DriverRun } from './driverport.ts'
 import { Conversations } from './conversations.ts'
@@ -20,6 +21,8 @@ export const longestRun = 480
 const retries = 2
 /** A further try needs at least this time, in ms. */
 const leastTime = 30_000
+/** The longest wait of an answer for the history, in ms. */
+const patience = 3000
 
 /** A tool's prompt to a site. */
 export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' | 'preferred'> {
@@ -188,14 +191,14 @@ export class Chats {
       if (!prompt.fresh) this.conversations.remember(call.client, site, answer)
       this.settings.count(site)
       if (answer.flags.length) this.trouble(this.troubles.suspicious(site, prompt.prompt, answered), call.client)
-      await this.history.answered(asked, answer).catch(notKept)
+      await kept(this.history.answered(asked, answer))
       return answer
     } catch (e) {
       if (run.phase === 'queued') this.settings.release(site, now)
       this.settings.count(site, e)
       const trouble = this.troubles.failed(site, prompt.prompt, e)
       if (trouble) this.trouble(trouble, call.client)
-      await this.history.failed(asked, e).catch(notKept)
+      await kept(this.history.failed(asked, e))
       if (e instanceof ToolFault) delete e.details?.debug
       throw e
     } finally {
@@ -284,5 +287,8 @@ export class Chats {
     this.changed()
   }
 }
+
+/** Waits for the history, but not for long: a database may never answer. */
+const kept = (work: Promise<void>) => timeout(patience, work).catch(notKept)
 
 const notKept = (e: unknown) => console.error('the history could not be kept', e)

@@ -1,4 +1,4 @@
-import { endOfConnection } from '../../wasm/js/shared/vault.ts'
+import { endOfConnection } from '../../wasm/js/shared/database.ts'
 import type { HistoryEntry, HistoryQuery } from '../messages.ts'
 
 /** An entry as it is kept. `size` is its length in UTF-16 units, twice that in bytes. */
@@ -132,6 +132,8 @@ export class HistoryDb {
       const { transaction } = entries
       transaction.oncomplete = () => resolve()
       transaction.onabort = () => reject(transaction.error ?? new Error('the history could not be kept'))
+      // A browser that deletes the database may report the request's error only.
+      transaction.onerror = ({ target }) => reject((target as IDBRequest).error)
       change(entries)
       return promise
     })

@@ -110,11 +110,13 @@ export class BridgeLink {
   private async dial(): Promise<void> {
     clearTimeout(this.timer)
     const { host, stored, state: { pairing } } = this
-    const [address = this.state.address, key] = await Promise.all([stored.address(), stored.key()])
-    if (this.stopped) return
-    this.set({ status: 'connecting', address, retryAt: null })
+    let { address } = this.state
     let connection: Connection | undefined
     try {
+      const [now, key] = await Promise.all([stored.address(), stored.key()])
+      if (this.stopped) return
+      address = now ?? address
+      this.set({ status: 'connecting', address, retryAt: null })
       if (!key) throw new Refusal('NO_KEY', 'the key of the pairing is lost')
       connection = await Connection.open(host.dial(`ws://${address}/extension`), openTimeout)
       await this.prove(connection, address, key)

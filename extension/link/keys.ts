@@ -1,4 +1,6 @@
+import { request, written } from '../../wasm/js/shared/database.ts'
 import { digest, utf8, type Bytes } from '../../web/pairing/crypto.ts'
+import { timeout } from '../timeout.ts'
 
 /** Returns the key for a bridge that runs with --ephemeral, from the token that the bridge shows. */
 export const ephemeralKey = (token: string): Promise<Bytes> => digest(utf8(`portolan-ephemeral-1\0${token}`))
@@ -10,23 +12,36 @@ export interface Keys {
   remove(pairing: string): Promise<void>
 }
 
+/** The longest wait for the database, in ms. */
+const patience = 5000
+
 /** Keeps keys in IndexedDB, because `chrome.storage` cannot hold a CryptoKey. */
 export function browserKeys(): Keys {
-  const store = async (mode: IDBTransactionMode) => {
+  const use = async <T>(
+    mode: IDBTransactionMode,
+    work: (keys: IDBObjectStore) => IDBRequest<T>,
+    end: (r: IDBRequest<T>) => Promise<unknown>,
+  ): Promise<T> => {
     const open = indexedDB.open('portolan-bridge', 1)
     open.onupgradeneeded = () => void open.result.createObjectStore('keys')
-    return (await done(open)).transaction('keys', mode).objectStore('keys')
+    const db = await request(open)
+    try {
+      const asked = work(db.transaction('keys', mode).objectStore('keys'))
+      await end(asked)
+      return asked.result
+    } finally {
+      db.close()
+    }
+  }
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    const answer = await timeout(patience, work.then((value) => ({ value })))
+    if (!answer) throw new Error('The database with the keys of pairings does not answer. Restart the browser.')
+    return answer.value
   }
   return {
-    get: async (pairing) => await done((await store('readonly')).get(pairing)) as CryptoKey | undefined,
-    set: async (pairing, key) => void await done((await store('readwrite')).put(key, pairing)),
-    remove: async (pairing) => void await done((await store('readwrite')).delete(pairing)),
+    get: (pairing) =>
+      inTime(use('readonly', (keys) => keys.get(pairing) as IDBRequest<CryptoKey | undefined>, request)),
+    set: async (pairing, key) => void await inTime(use('readwrite', (keys) => keys.put(key, pairing), written)),
+    remove: (pairing) => inTime(use('readwrite', (keys) => keys.delete(pairing), written)),
   }
-}
-
-function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
 }

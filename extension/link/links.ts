@@ -39,7 +39,7 @@ export class Links {
   /** Reads the pairings. */
   async load(): Promise<void> {
     const stored = await this.host.records.get()
-    const records = !stored ? [] : Array.isArray(stored) ? stored : await this.migrate(stored)
+    const records = !stored || Array.isArray(stored) ? recordsOf(stored) : await this.migrate(stored)
     this.use(records.map((r) => this.linkOf(r)))
   }
 
@@ -99,7 +99,7 @@ export class Links {
     added?: BridgeLink,
   ): Promise<void> {
     const { keys, records } = this.host
-    const written = this.writing.then(async () => records.set(change(await records.get() as LinkRecord[] ?? [])))
+    const written = this.writing.then(async () => records.set(change(recordsOf(await records.get()))))
     this.writing = written.catch(() => {})
     await written
     this.use([...this.links.filter((link) => !ended.includes(link)), ...(added ? [added] : [])])
@@ -119,7 +119,7 @@ export class Links {
     const { host } = this
     const { pairing } = record
     return new BridgeLink(host, record, {
-      address: async () => (await host.records.get() as LinkRecord[]).find((r) => r.pairing === pairing)?.address,
+      address: async () => recordsOf(await host.records.get()).find((r) => r.pairing === pairing)?.address,
       key: () => host.keys.get(pairing),
     }, this.stopped)
   }
@@ -135,3 +135,6 @@ export class Links {
     return list
   }
 }
+
+/** The stored pairings. Something else may have cleared or changed the storage. */
+const recordsOf = (stored: unknown): LinkRecord[] => Array.isArray(stored) ? stored as LinkRecord[] : []

@@ -46,7 +46,7 @@ function problem(
   refusals: (e: Refusal) => Record<string, string>,
 ): Problem {
   if (e instanceof Refusal) return { code: e.code, message: refusals(e)[e.code] ?? `${e.message}.` }
-  if (!(e instanceof ConnectionClosed)) return { code: 'UNKNOWN', message: (e as Error)?.message ?? String(e) }
+  if (!(e instanceof ConnectionClosed)) return { code: 'UNKNOWN', message: (e as Error)?.message || String(e) }
   const { code, message } = e
   if (message === 'replaced by a newer connection')
     return { code: 'REPLACED', message: 'Another browser with a copy of this profile is connected.' }

@@ -123,7 +123,8 @@ var scriptRules = []scriptRule{
 	{
 		room: "extension/link",
 		may: []string{
-			"extension/messages.ts", "extension/timeout.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts", "web/pairing",
+			"extension/messages.ts", "extension/timeout.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts",
+			"wasm/js/shared/database.ts", "web/pairing",
 		},
 		reason: "runs the extension's own module",
 	},
@@ -139,7 +140,7 @@ var scriptRules = []scriptRule{
 		room: "extension/chats",
 		may: []string{
 			"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/timeout.ts",
-			"extension/tools/tool.ts", "wasm/js/shared/copied.ts", "wasm/js/shared/vault.ts",
+			"extension/tools/tool.ts", "wasm/js/shared/copied.ts", "wasm/js/shared/database.ts",
 		},
 		reason: "runs prompts on chat sites from the background",
 	},

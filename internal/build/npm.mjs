@@ -81,6 +81,7 @@ const separateTables = {
 const chunkOf = {
   definitions: 'definitions',
   vault: 'definitions',
+  database: 'definitions',
   results: 'results',
   text: 'results',
   plaintext: 'results',

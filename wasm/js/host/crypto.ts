@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { openVault, type Vault } from '../shared/vault.ts'
 
 // Cryptography, locks and a store of secrets, for the sign-in of registry/oauth. Binary values are base64url texts.
@@ -9,6 +10,8 @@ const rs256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 export class CryptoStore {
   readonly #made = new Map<string, CryptoKeyPair>()
   readonly #locks = new Map<number, { held: Promise<unknown>; free(): void }>()
+  /** Texts that could not be stored. They hold in this run. */
+  readonly #unsaved = new Map<string, string>()
   #last = 0
   #vault: Promise<Vault> | undefined
 
@@ -35,7 +38,7 @@ export class CryptoStore {
     const pair = await crypto.subtle.generateKey(es256, false, ['sign'])
     const name = `dpop ${this.random()}`
     this.#made.set(name, pair)
-    await (await this.#vault)?.setKey(name, pair)
+    await this.#vault?.then((v) => v.setKey(name, pair)).catch(ignore) // a key that is not stored holds in this run
     const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey)
     return `${name}\n${JSON.stringify({ kty, crv, x, y })}`
   }
@@ -51,11 +54,19 @@ export class CryptoStore {
   }
 
   async load(key: string): Promise<string> {
-    return (await (this.#vault ??= openVault())).text(key)
+    return this.#unsaved.get(key) ?? (await this.#open()).text(key)
   }
 
   async save(key: string, text: string): Promise<void> {
-    return (await (this.#vault ??= openVault())).setText(key, text)
+    this.#unsaved.set(key, text)
+    await (await this.#open()).setText(key, text)
+    if (this.#unsaved.get(key) === text) this.#unsaved.delete(key)
+  }
+
+  #open(): Promise<Vault> {
+    const vault = this.#vault ??= openVault()
+    vault.catch(() => this.#vault = undefined) // the next one tries again
+    return vault
   }
 
   /** Requests a lock that all tabs share. `held` waits for it. `unlock` releases it or withdraws the request. */

@@ -11,7 +11,7 @@ import { intended, launch } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
 import { imported } from './imported.ts'
-import { part } from './parts.ts'
+import { once, part } from './parts.ts'
 import { RegistryImage, type Owner } from './registry.ts'
 import { within } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
@@ -52,10 +52,8 @@ class PageOwner implements Owner {
   /** All servers are off, and no request has needed the module. */
   #isUnloaded = false
   #events: PageEvents | undefined
-  #storageLock: Promise<StorageLock> | undefined
   #definitions: Promise<Definitions | void> | undefined
   #trust: Promise<Trust> | undefined
-  #signInWindow: Promise<SignInWindow> | undefined
   #unwatchShared: (() => void) | undefined
 
   /** Creates a registry. The caller has checked the options. `forModels`: it offers its tools to models. */
@@ -276,7 +274,7 @@ class PageOwner implements Owner {
   }
 
   trust(): Promise<Trust> {
-    return this.#trust ??= Promise.all([part('trust', this.host), this.#stored]).then(([{ Trust }]) =>
+    this.#trust ??= Promise.all([part('trust', this.host), this.#stored]).then(([{ Trust }]) =>
       new Trust(this.#store, this.#options, {
         turn: (work) => this.#locked(work),
         take: (key, pins) => this.#tell({ method: 'takePins', key, pins }),
@@ -284,6 +282,8 @@ class PageOwner implements Owner {
         snapshot: () => this.#registry.getSnapshot(),
       })
     )
+    this.#trust.catch(() => this.#trust = undefined) // the next use loads it again
+    return this.#trust
   }
 
   async tasks(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]> {
@@ -310,15 +310,9 @@ class PageOwner implements Owner {
     return Definitions.open(this.#registry, this.#store, this.#options)
   }
 
-  signInWindow(): Promise<SignInWindow> {
-    return this.#signInWindow ??= part('signin', this.host).then(
-      ({ SignInWindow }) => new SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options)),
-      (e) => {
-        this.#signInWindow = undefined // the next sign-in tries again
-        throw e
-      },
-    )
-  }
+  readonly signInWindow = once<SignInWindow>(async () =>
+    new (await part('signin', this.host)).SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options))
+  )
 
   /** Runs work while no other tab changes the storage. */
   async #locked<T>(work: () => Promise<T>): Promise<T> {
@@ -326,12 +320,11 @@ class PageOwner implements Owner {
     return lock ? lock.turn(work) : work()
   }
 
-  #lock(): Promise<StorageLock> {
-    return this.#storageLock ??= Promise.all([
-      imported('storage-lock.js', () => import('./storage-lock.ts')),
-      this.#stored,
-    ]).then(([{ StorageLock }]) => new StorageLock(this.#store, this.#options, (m) => this.#tell(m)))
-  }
+  readonly #lock = once<StorageLock>(async () => {
+    const { StorageLock } = await imported('storage-lock.js', () => import('./storage-lock.ts'))
+    await this.#stored
+    return new StorageLock(this.#store, this.#options, (m) => this.#tell(m))
+  })
 
   /** Takes over what another tab has stored. */
   #follow(): void {

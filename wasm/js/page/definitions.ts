@@ -3,7 +3,8 @@ import { endpointOf } from '../shared/origin.ts'
 import type { ListedTool } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Flag, RegistryOptions, ServerConfig, ServerHealth, ToolInfo } from '../shared/types.ts'
-import { openDB, openVault, request, secretsOf, type Vault } from '../shared/vault.ts'
+import { request } from '../shared/database.ts'
+import { openDB, openVault, secretsOf, type Vault } from '../shared/vault.ts'
 import { version } from '../shared/version.ts'
 import type { RegistryImage } from './registry.ts'
 import { within } from './requests.ts'
@@ -76,7 +77,7 @@ export class Definitions {
   }
 
   get #vault(): Promise<Vault> {
-    return this.#opened ??= this.#db.then(openVault)
+    return this.#opened ??= openVault()
   }
 
   /** The stored lists: of servers that are on, tools with an approved pin. */
@@ -164,9 +165,10 @@ export class Definitions {
     return this.#written
   }
 
-  /** Settles when all changes so far are stored, or if the database does not open. */
+  /** Settles when all changes so far are stored, or if the database does not open, or is silent. */
   get #written(): Promise<unknown> {
-    return within(AbortSignal.timeout(patience), this.#db).then(() => this.#writing, ignore)
+    const written = () => within(AbortSignal.timeout(5 * patience), this.#writing)
+    return within(AbortSignal.timeout(patience), this.#db).then(written).catch(ignore)
   }
 
   #save(): void {
@@ -200,7 +202,7 @@ export class Definitions {
 
   /** Deletes the oldest lists until the rest is small enough. */
   async #trim(): Promise<void> {
-    const stored = secretsOf(await this.#db, 'readwrite')
+    const stored = secretsOf(await openDB(), 'readwrite')
     const [names, boxes] = await Promise.all([request(stored.getAllKeys(all())), request(stored.getAll(all()))])
     const lists = names.map((name, i) => ({ name, at: Number(boxes[i]?.at) || 0, size: boxes[i]?.data?.byteLength }))
     let room = mostOfAll

@@ -20,7 +20,7 @@ import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
 import { isAnswered, isOffering, isOwn, readTool } from './own-tools.ts'
 import { overridden } from './override.ts'
-import { part } from './parts.ts'
+import { once, part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
@@ -109,7 +109,6 @@ export class RegistryImage implements types.Registry, HostListener {
   /** The limit of that name: at first its default. A host says its own. */
   resultBytes: number = resultBytes
   readonly #owner: Owner
-  #results: Promise<Results> | undefined
   /** Settles when the held tools have their approved definitions. */
   #filling: Promise<unknown> | undefined
   /** Servers with new pins. The list of the same server follows them. */
@@ -132,9 +131,6 @@ export class RegistryImage implements types.Registry, HostListener {
   #tracing = false
   /** Present while there are observers. */
   #activities: Promise<Activities> | undefined
-  #questions: Promise<Questions> | undefined
-  #offering: Offers | undefined
-  #tasking: Promise<Tasks> | undefined
   /** Loaded before an app gets the registry. Absent in one that offers nothing to models. */
   #models!: RegistryTools
   /** Ends the messages of logs, while an observer wants them. */
@@ -312,14 +308,11 @@ export class RegistryImage implements types.Registry, HostListener {
     return (await this.#made()).read(handle, range)
   }
 
-  #made(): Promise<Results> {
-    return this.#results ??= part('results', this.#owner.host).then(({ Results }) => new Results())
-  }
+  readonly #made = once<Results>(async () => new (await part('results', this.#owner.host)).Results())
 
   /** The part that has resources, prompts and completion. */
-  async #offer(): Promise<Offers> {
-    const { Offers } = await part('offers', this.#owner.host)
-    return this.#offering ??= new Offers({
+  readonly #offer = once<Offers>(async () =>
+    new (await part('offers', this.#owner.host)).Offers({
       requests: this.requests,
       remote: !this.#owner.trust,
       results: () => this.#made(),
@@ -332,7 +325,7 @@ export class RegistryImage implements types.Registry, HostListener {
       admit: async (tool, args, signal) =>
         this.#admit(() => tool, tool.name, args, signal, this.#leaks(args, tool.server)),
     })
-  }
+  )
 
   /** Asks whether a call may be made. Returns why not. */
   async #admit(
@@ -571,9 +564,10 @@ export class RegistryImage implements types.Registry, HostListener {
   /** The result of an answer to a call. */
   async #take(answer: Called, tool = this.#toolOf(answer)): Promise<types.ToolResult> {
     const { server } = answer
+    const results = await this.#made()
     let result
     try {
-      result = await (await this.#made()).take(
+      result = await results.take(
         answer,
         this.resultBytes,
         originOf(this.#config(server)?.url ?? ''),
@@ -597,16 +591,14 @@ export class RegistryImage implements types.Registry, HostListener {
     return this.tools.find((t) => t.server === server && t.tool === tool)
   }
 
-  #task(): Promise<Tasks> {
-    return this.#tasking ??= part('tasks', this.#owner.host).then(({ Tasks }) =>
-      new Tasks({
-        requests: this.requests,
-        take: (answer) => this.#take(answer),
-        stored: this.#owner.tasks?.bind(this.#owner),
-        servers: () => this.#servers,
-      })
-    )
-  }
+  readonly #task = once<Tasks>(async () =>
+    new (await part('tasks', this.#owner.host)).Tasks({
+      requests: this.requests,
+      take: (answer) => this.#take(answer),
+      stored: this.#owner.tasks?.bind(this.#owner),
+      servers: () => this.#servers,
+    })
+  )
 
   tasks(): Promise<types.TaskHandle[]> {
     return this.#task().then((t) => t.list())
@@ -655,6 +647,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) =>
       new Activities(this.#observers, () => this.#owner.configs?.() ?? [], this.#owner.mask)
     )
+    this.#activities.catch(() => this.#activities = undefined)
     this.#trace()
     return () => {
       this.#observers.delete(own)
@@ -746,7 +739,7 @@ export class RegistryImage implements types.Registry, HostListener {
       case 'pinned':
         return this.#receivePins(m)
       case 'exchange':
-        return void this.#activities?.then((a) => a.exchange(m, this.#servers))
+        return void this.#activities?.then((a) => a.exchange(m, this.#servers)).catch(ignore)
       case 'hints':
         return this.#owner.onHints?.(m.hints)
       case 'pins':
@@ -826,14 +819,15 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#listsChanged()
   }
 
+  readonly #questions = once<Questions>(async () =>
+    new (await part('questions', this.#owner.host)).Questions(this.#owner)
+  )
+
   async #elicit(m: ElicitEvent): Promise<void> {
     const { ask: elicited } = m
     const { about, release } = m.request ? this.requests.hold(m.during ?? 0) : { about: {}, release: () => {} }
     try {
-      const questions = await (this.#questions ??= part('questions', this.#owner.host).then((p) =>
-        new p.Questions(this.#owner)
-      ))
-      const answer = await questions.put(m, about)
+      const answer = await (await this.#questions()).put(m, about)
       if (answer) this.requests.post({ elicited, answer })
     } catch (e) {
       this.requests.post({ elicited, error: toWire(e).message }) // an app may reject with nothing

@@ -1,12 +1,18 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
-import { openVault } from '../shared/vault.ts'
+import { openVault, type Vault } from '../shared/vault.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 import { within } from './requests.ts'
 
 /** The longest wait for the database, in ms. */
 const patience = 5000
+
+/** The vault of this realm, once it is opened. */
+let opened: Promise<Vault> | undefined
+
+/** Works that the database has not answered in time. Until they settle, others fail at once. */
+let late = 0
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
@@ -18,12 +24,8 @@ export interface SecretStore {
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
 export async function openSecrets(): Promise<SecretStore> {
-  const vault = await within(AbortSignal.timeout(patience), openVault()).catch((cause: unknown) => {
-    if ((cause as RegistryError).code === 'aborted')
-      throw new RegistryError('invalid_option', 'the database that rememberSecrets needs does not open', {
-        hint: 'Close the other tabs of this site: one of them may keep its database from opening.',
-        cause,
-      })
+  const vault = await inTime(open).catch((cause: unknown) => {
+    if (cause instanceof RegistryError) throw cause
     throw new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
       hint: 'Use it in a page of a secure origin (https or localhost) that may store data.',
       cause,
@@ -32,7 +34,7 @@ export async function openSecrets(): Promise<SecretStore> {
   const context = (server: string, url: string) => JSON.stringify([server, originOf(url)])
   return {
     async get(server, config) {
-      const text = await vault.text(server, context(server, config.url))
+      const text = await inTime(() => vault.text(server, context(server, config.url)))
       return text ? filled(config, JSON.parse(text) as Record<string, string>) : undefined
     },
     async set(server, config, fields) {
@@ -40,9 +42,36 @@ export async function openSecrets(): Promise<SecretStore> {
       if (fields && !fields.some((field) => ['url', 'headers', 'auth', 'rememberSecrets'].includes(field))) return
       const secrets = config ? secretsOf(config) : {}
       const text = Object.keys(secrets).length ? JSON.stringify(secrets) : ''
-      return vault.setText(server, text, context(server, config?.url ?? ''))
+      return inTime(() => vault.setText(server, text, context(server, config?.url ?? '')))
     },
   }
+}
+
+/** Opens the vault. One that did not open is opened again. */
+function open(): Promise<Vault> {
+  const vault = opened ??= openVault()
+  vault.catch(() => opened = undefined)
+  return vault
+}
+
+/** Does work of the database, with a bound on the wait. */
+async function inTime<T>(work: () => Promise<T>): Promise<T> {
+  const fault = (message: string, hint: string) => new RegistryError('invalid_option', message, { hint })
+  const silent = () =>
+    fault(
+      'the database that rememberSecrets needs does not open',
+      'Close the other tabs of this site: one of them may keep its database from opening.',
+    )
+  if (late) throw silent()
+  let isLate = false
+  const done = work().finally(() => isLate && late--)
+  return within(AbortSignal.timeout(patience), done).catch((e: { name: string; code?: unknown }) => {
+    if (e.name === 'QuotaExceededError')
+      throw fault('this site has no room for secrets', 'Free disk space, or delete data of this site.')
+    if (e.code !== 'aborted') throw e
+    isLate = !!++late
+    throw silent()
+  })
 }
 
 /** Header values, and the secrets of `auth` with a colon before the name, which no header has. */

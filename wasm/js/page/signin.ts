@@ -53,6 +53,12 @@ export class SignInWindow {
 
   /** Signs in. Call it in a click handler: the window opens at once and gets its URL from the reply of `ask`. */
   async signIn(server: string, ask: () => Promise<unknown>): Promise<unknown> {
+    if (globalThis.isSecureContext === false) {
+      throw new RegistryError('sign_in_failed', 'a page over plain HTTP has no cryptography for a sign-in', {
+        server,
+        hint: 'Serve the page over https, or from localhost.',
+      })
+    }
     if (this.#onAuthorize || typeof window !== 'object') return ask()
     const { href, origin } = new URL(this.#redirectUrl)
     if (origin !== location.origin) {

@@ -105,7 +105,7 @@ export class ConfigStore {
   readonly #repair: () => Promise<typeof import('./repair.ts')>
 
   /**
-   * `openSecrets` opens the store of secrets for the first server that uses it. `remembers` is whether servers without
+   * `openSecrets` opens the store of secrets for a server that uses it. `remembers` is whether servers without
    * a choice of their own do. `turn` runs work while no other tab changes the storage.
    */
   constructor(
@@ -153,7 +153,7 @@ export class ConfigStore {
   ): Promise<T | undefined> {
     if (!(config.rememberSecrets ?? this.#remembers)) return undefined
     try {
-      return await use(await (this.#secrets ??= this.#openSecrets()))
+      return await use(await (this.#secrets = this.#openSecrets()))
     } catch (e) {
       this.#lost(`the secrets of the server ${JSON.stringify(name)}`, e)
       return undefined

@@ -1,7 +1,6 @@
-const dbName = 'portolan'
+import { endOfConnection, request, written } from './database.ts'
 
-/** The name of an error that a database gives whose connection ended before, or while, it was used. */
-export const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/
+const dbName = 'portolan'
 
 /** Texts that are encrypted with AES-GCM. No script can read the key. */
 export interface Vault {
@@ -13,18 +12,31 @@ export interface Vault {
   setKey(name: string, pair: CryptoKeyPair): Promise<void>
 }
 
+/** A browser that deletes a database may close the next connection too. */
+const mostTries = 3
+
 /**
  * Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. A vault
  * whose database was closed or deleted opens it again.
  */
-export async function openVault(opened?: IDBDatabase): Promise<Vault> {
-  let vault = await vaultOf(opened ?? await openDB())
-  const use = <T>(work: (v: Vault) => Promise<T>): Promise<T> =>
-    work(vault).catch(async (e: Error) => {
-      if (!endOfConnection.test(e.name)) throw e
-      connection = undefined
-      return work(vault = await vaultOf(await openDB()))
-    })
+export async function openVault(): Promise<Vault> {
+  let vault: Promise<Vault> | undefined
+  const use = async <T>(work: (v: Vault) => T | Promise<T>): Promise<T> => {
+    for (let tries = 1;; tries++) {
+      const opened = openDB()
+      const mine = vault ??= opened.then(vaultOf)
+      mine.catch(() => vault = undefined) // the next one tries again
+      try {
+        return await work(await mine)
+      } catch (e) {
+        if (!endOfConnection.test((e as Error).name)) throw e
+        if (vault === mine) vault = undefined
+        if (connection === opened) connection = undefined
+        if (tries === mostTries) throw e
+      }
+    }
+  }
+  await use(() => {})
   return {
     text: (...args) => use((v) => v.text(...args)),
     setText: (...args) => use((v) => v.setText(...args)),
@@ -51,17 +63,17 @@ async function vaultOf(db: IDBDatabase): Promise<Vault> {
       }
     },
     async setText(name, text, context = name) {
-      if (!text) return void await request(secretsOf(db, 'readwrite').delete(name))
+      if (!text) return written(secretsOf(db, 'readwrite').delete(name))
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const data = await crypto.subtle.encrypt(
         { name: 'AES-GCM', iv, additionalData: bytes(context) },
         key,
         bytes(text),
       )
-      await request(secretsOf(db, 'readwrite').put({ iv, data, at: Date.now() }, name))
+      await written(secretsOf(db, 'readwrite').put({ iv, data, at: Date.now() }, name))
     },
     key: async (name) => request(store(db, 'keys', 'readonly').get(name)),
-    setKey: async (name, pair) => void await request(store(db, 'keys', 'readwrite').put(pair, name)),
+    setKey: async (name, pair) => written(store(db, 'keys', 'readwrite').put(pair, name)),
   }
 }
 
@@ -95,10 +107,12 @@ async function masterKey(db: IDBDatabase): Promise<CryptoKey> {
   if (found) return found
   const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
   try {
-    await request(store(db, 'keys', 'readwrite').add(made, 'headers'))
+    await written(store(db, 'keys', 'readwrite').add(made, 'headers'))
     return made
-  } catch {
-    return request<CryptoKey>(store(db, 'keys', 'readonly').get('headers'))
+  } catch (e) {
+    const first = await request<CryptoKey | undefined>(store(db, 'keys', 'readonly').get('headers'))
+    if (first) return first
+    throw e
   }
 }
 
@@ -106,10 +120,3 @@ const store = (db: IDBDatabase, name: string, mode: IDBTransactionMode) => db.tr
 
 /** The texts in the vault's database, each with the time of its write. */
 export const secretsOf = (db: IDBDatabase, mode: IDBTransactionMode) => store(db, 'secrets', mode)
-
-export function request<T>(r: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    r.onsuccess = () => resolve(r.result)
-    r.onerror = () => reject(r.error)
-  })
-}
