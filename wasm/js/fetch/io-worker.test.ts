@@ -46,11 +46,18 @@ function tests(): void {
   let server: Server, origin: string
   let handler: Handler = () => {}
   let gone = 0 // requests whose client went away
+  let left = () => {}
+  /** Resolves when so many clients went away. */
+  const goneAre = async (n: number) => {
+    while (gone < n) await new Promise<void>((resolve) => (left = resolve))
+  }
   before(async () => {
     server = createServer((req, res) => {
       req.resume().on('end', () => handler(req, res))
       res.on('close', () => {
-        if (!res.writableFinished) gone++
+        if (res.writableFinished) return
+        gone++
+        left()
       })
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -243,7 +250,7 @@ function tests(): void {
     const { id } = client.start(CALL)
     await arrived
     client.platform.cancel(id)
-    for (let i = 0; gone === before && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+    await goneAre(before + 1)
     assert.equal(gone, before + 1)
 
     const ends = new Promise<void>((resolve) => {
@@ -331,6 +338,7 @@ function tests(): void {
       assert.ok(events.some((e) => e.kind === Kind.Dropped && e.a > 100))
       assert.equal(client.threads.length, threads)
     }
+    await goneAre(before + 2)
     assert.equal(gone, before + 2)
     client.platform.shut()
     await client.threads[0]!.ended

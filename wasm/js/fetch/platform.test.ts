@@ -522,15 +522,15 @@ test('a flood on a stream that nobody waits for is let in piece by piece, and co
     }
     res.end()
   }
-  const client = new Client({ eventsPerSecond: 50 })
-  const reading = client.run(0, 0, 'GET')
+  const client = new Client({ eventsPerSecond: 50 }), began = performance.now()
+  client.start(0, 0, 'GET')
+  await client.until(() => client.events.some((e) => e.kind === Kind.Dropped))
   await new Promise((resolve) => setTimeout(resolve, 300))
   assert.ok(sent < many, 'the server has to wait')
   const { length } = client.events.filter((e) => e.kind === Kind.Changed)
-  assert.ok(length > 0 && length <= 100, `${length} in a second or two`)
-  assert.ok(client.events.some((e) => e.kind === Kind.Dropped))
+  const seconds = Math.floor((performance.now() - began) / 1000) + 2 // that the flood may touch
+  assert.ok(length > 0 && length <= 50 * seconds, `${length} in ${seconds} s`)
   client.platform.shut()
-  reading.catch(() => {})
 })
 
 test('a message after a flood brings the count of what was lost', { timeout: 20_000 }, async () => {
