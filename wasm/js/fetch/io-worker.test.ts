@@ -60,6 +60,7 @@ function tests(): void {
         left()
       })
     })
+    server.keepAliveTimeout = 0 // the client is in this process, and may be busy for longer than any such time
     await once(server.listen(0, '127.0.0.1'), 'listening')
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
