@@ -82,9 +82,22 @@ test('rounds, texts and tools are events, and the last answer is the end', async
   assert.ok(state.tokens > 100, 'without usage, characters are counted')
 })
 
-test('parallel calls run at once, and their answers are in the order of the calls', async () => {
-  const slow = { id: 'a', name: 's__steps', arguments: { steps: 3, everyMs: 60 } }
-  const { asked, events } = await play([{ calls: [slow, ...call('one', 'two').calls!] }, 'Done.'])
+test('parallel calls run at once, and their answers are in the order of the calls', { timeout: 60_000 }, async () => {
+  const slow = { id: 'a', name: 's__steps', arguments: { steps: 3, everyMs: 1 } }
+  // The first call ends after the others.
+  let others = 2, end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const late: LoopOptions['view'] = {
+    getTools: (options) => view.getTools(options),
+    has: (name) => view.has(name),
+    call: async (name, ...rest) => {
+      const result = await view.call(name, ...rest)
+      if (name === 's__steps') await ended
+      else if (!--others) setImmediate(end)
+      return result
+    },
+  }
+  const { asked, events } = await play([{ calls: [slow, ...call('one', 'two').calls!] }, 'Done.'], { view: late })
   const ends = events.flatMap((e) => e.type === 'tool' && e.phase === 'end' ? [e.call.name] : [])
   assert.equal(ends.at(-1), 's__steps')
   assert.deepEqual(asked[1]!.slice(2).map((m) => m.content), ['done', '1', '2'])
