@@ -479,10 +479,18 @@ test('P47: a run ends with its signal, and so do its worker and its calls', asyn
 test('P47: calls that still run when the code has returned are ended', async () => {
   const page = await open()
   const { length } = ship.calls
+  await page.evaluate(() => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    window.seen = [resolve]
+    return window.r.addTools('page', [{ name: 'arrived', run: () => promise }])
+  })
   const code = `const running = tools.ship.wait()
-    await tools.ship["say-hello"]()
+    await tools.page.arrived()
     return 1`
-  assert.deepEqual(await run(page, code), ok('1'))
+  const ran = run(page, code)
+  await until('no call came', () => ship.calls.slice(length).includes('wait'))
+  await page.evaluate(() => (window.seen[0] as (text: string) => void)('yes'))
+  assert.deepEqual(await ran, ok('1'))
   await until('the call goes on', () => ship.calls.slice(length).includes('cancelled'))
   await page.close()
 })
