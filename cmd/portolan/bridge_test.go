@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -57,12 +58,20 @@ func newProgram(t *testing.T) program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	return program{path, freeAddress(t), t.TempDir()}
+}
+
+// freeAddress returns an address for a program. Its port is below those that the system gives to connections, so that
+// no other process gets it meanwhile.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for {
+		addr := fmt.Sprint("127.0.0.1:", 31_000+rand.IntN(1700))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			l.Close()
+			return addr
+		}
 	}
-	defer l.Close()
-	return program{path, l.Addr().String(), t.TempDir()}
 }
 
 func (p program) command(args ...string) *exec.Cmd {

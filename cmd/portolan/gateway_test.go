@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -137,7 +138,13 @@ func testGatewayCommand(t *testing.T, end os.Signal) {
 	if err := os.WriteFile(filepath.Join(dir, ".mcp.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", dir, "--allow", "https://app.example", "--verbose")
+	// A test under nohup ignores SIGHUP, and so would the command, unless the test catches it.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, path, "gateway", "--listen", "127.0.0.1:0", "--dir", dir, "--allow", "https://app.example", "--verbose")
 	cmd.Dir = dir
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

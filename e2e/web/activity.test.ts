@@ -134,9 +134,10 @@ test('a connection is over once the tools are listed', async () => {
 test('a server that is removed while it connects', async () => {
   const slow = await sdkServer()
   await observed({}, async (r, seen) => {
+    const begun = new Promise<void>((resolve) => r.observe(() => resolve()))
     await r.addServer('s', { url: slow.url })
     const discovered = r.discover().catch(() => {})
-    for (let i = 0; i < 1000 && !seen.length; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+    await begun
     await r.removeServer('s')
     await discovered
     const last = one(seen, (a) => a.server === 's').at(-1)!

@@ -390,8 +390,9 @@ test('P52: an app that ignores its end is removed, and is heard no more', async 
   await apps.reported('ticks')
   await page.evaluate(() => window.app.close())
   assert.equal(page.frames().length, 1)
+  await page.evaluate(() => window.registry.call('apps__friendly', {})) // what was under way has arrived
   apps.reports.clear()
-  await page.evaluate(() => window.registry.call('apps__friendly', {}))
+  await page.waitForTimeout(300) // it ticks each 100 ms
   assert.equal(apps.reports.has('ticks'), false)
   await page.evaluate(() => window.showApp('ticks'))
   await page.evaluate(() => window.app.remove())

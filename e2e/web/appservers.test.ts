@@ -178,8 +178,10 @@ for (const row of rows) {
     const page = await context.newPage()
     if (state.state === 'card') await page.clock.install()
     const asked = new Set<string>()
+    const { promise: hasAsked, resolve: ask } = Promise.withResolvers<void>()
     await context.route(/^https:/, (route) => {
       asked.add(new URL(route.request().url()).host)
+      if (asks?.every((host) => asked.has(host))) ask()
       return route.abort()
     })
     await page.goto(address(row))
@@ -187,6 +189,7 @@ for (const row of rows) {
     const shown = page.evaluate(show(row))
     if (state.state === 'card') {
       await page.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor({ state: 'attached' })
+      if (asks) await hasAsked
       await page.clock.fastForward(10_000)
     }
     assert.deepEqual(await shown, state)

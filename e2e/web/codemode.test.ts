@@ -479,10 +479,18 @@ test('P47: a run ends with its signal, and so do its worker and its calls', asyn
 test('P47: calls that still run when the code has returned are ended', async () => {
   const page = await open()
   const { length } = ship.calls
+  await page.evaluate(() => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    window.seen = [resolve]
+    return window.r.addTools('page', [{ name: 'arrived', run: () => promise }])
+  })
   const code = `const running = tools.ship.wait()
-    await tools.ship["say-hello"]()
+    await tools.page.arrived()
     return 1`
-  assert.deepEqual(await run(page, code), ok('1'))
+  const ran = run(page, code)
+  await until('no call came', () => ship.calls.slice(length).includes('wait'))
+  await page.evaluate(() => (window.seen[0] as (text: string) => void)('yes'))
+  assert.deepEqual(await ran, ok('1'))
   await until('the call goes on', () => ship.calls.slice(length).includes('cancelled'))
   await page.close()
 })
@@ -683,7 +691,7 @@ test('P47: code reaches no network', async () => {
       }, [document, text])
     const text = `onmessage = async ({ ports: [port] }) => {
       const seen = {}
-      const within = (work) => Promise.race([work, new Promise((_, fail) => setTimeout(fail, 3000, Error('late')))])
+      const within = (work) => Promise.race([work, new Promise((_, fail) => setTimeout(fail, 10_000, Error('late')))])
       ${
       Object.entries(all).map(([name, way]) =>
         `try { await within(${way}); seen[${JSON.stringify(name)}] = 'open' } catch (e) { seen[${
@@ -730,9 +738,8 @@ test('P47: code reaches no network', async () => {
     assert.equal(requests.join(), '')
 
     // It sends again and again, so that it comes last.
-    const transport = all['WebTransport']!
-    await page.evaluate(`Promise.race([${transport}, new Promise((r) => setTimeout(r, 1000))]).catch(() => {})`)
-    assert.ok(requests.includes('udp'), 'WebTransport of the page sends packets')
+    await page.evaluate(`void (window.seen = [${all['WebTransport']}.catch(() => {})])`)
+    await until('WebTransport of the page sends no packets', () => requests.includes('udp'))
     await page.close()
   } finally {
     await new Promise<void>((resolve) => socket.close(() => resolve()))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { faultServer, result, tool, type Asked } from './faultserver.ts'
@@ -56,6 +57,7 @@ test('W11: servers come and go while a call to another goes on, and listeners he
       const ends = new AbortController()
       const call = r.call('stays__wait', {}, { signal: ends.signal })
       const over = assert.rejects(call, (e) => e instanceof RegistryError && e.code === 'aborted')
+      while (!stays.calls.length) await setImmediate()
 
       await r.addServer('goes', { url: goes.url })
       await r.discover()

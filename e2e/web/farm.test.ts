@@ -26,7 +26,7 @@ const atOnce = 8
 const pattern = process.env.FARM
 const wanted = (c: FarmCase) => (pattern ? new RegExp(pattern).test(c.name) : soak || c.severe)
 
-test('Chromium', { timeout: 300_000 }, async (t) => {
+test('Chromium', { timeout: 900_000 }, async (t) => {
   await page.evaluate(`(async () => {
     globalThis.registryOf = (await import('/index.js')).createRegistry
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))

@@ -83,6 +83,7 @@ export interface Listening {
 
 export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Listening> {
   const server: Server = createServer(handler)
+  server.keepAliveTimeout = 0 // a client may be in this process, and busy for longer than any such time
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

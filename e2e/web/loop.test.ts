@@ -82,9 +82,22 @@ test('rounds, texts and tools are events, and the last answer is the end', async
   assert.ok(state.tokens > 100, 'without usage, characters are counted')
 })
 
-test('parallel calls run at once, and their answers are in the order of the calls', async () => {
-  const slow = { id: 'a', name: 's__steps', arguments: { steps: 3, everyMs: 60 } }
-  const { asked, events } = await play([{ calls: [slow, ...call('one', 'two').calls!] }, 'Done.'])
+test('parallel calls run at once, and their answers are in the order of the calls', { timeout: 60_000 }, async () => {
+  const slow = { id: 'a', name: 's__steps', arguments: { steps: 3, everyMs: 1 } }
+  // The first call ends after the others.
+  let others = 2, end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const late: LoopOptions['view'] = {
+    getTools: (options) => view.getTools(options),
+    has: (name) => view.has(name),
+    call: async (name, ...rest) => {
+      const result = await view.call(name, ...rest)
+      if (name === 's__steps') await ended
+      else if (!--others) setImmediate(end)
+      return result
+    },
+  }
+  const { asked, events } = await play([{ calls: [slow, ...call('one', 'two').calls!] }, 'Done.'], { view: late })
   const ends = events.flatMap((e) => e.type === 'tool' && e.phase === 'end' ? [e.call.name] : [])
   assert.equal(ends.at(-1), 's__steps')
   assert.deepEqual(asked[1]!.slice(2).map((m) => m.content), ['done', '1', '2'])
@@ -121,7 +134,7 @@ test('budgets end a loop as an event with what there is', async () => {
   }
   const hang: Say = (_, signal) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-  const seconds = await play([busy, hang], { seconds: 0.3 })
+  const seconds = await play([busy, hang], { seconds: 2 })
   assert.deepEqual([seconds.why, seconds.state.calls], ['seconds', 1])
   const deaf = await play([busy, () => new Promise(() => {})], { seconds: 0.3 })
   assert.equal(deaf.why, 'seconds', 'a model that ignores its signal')
@@ -145,18 +158,23 @@ test('guards: the same call thrice, and rounds without anything new', async () =
 test('one signal ends the model, the tools and the loop', async () => {
   const stop = new AbortController()
   const before = server.calls.length
+  const hears = async (call: string) => {
+    for (let i = 0; !server.calls.slice(before).includes(call) && i < 1000; i++)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    assert.ok(server.calls.slice(before).includes(call), `the server hears of ${call}`)
+  }
   const events: LoopEvent[] = []
   const model = () => call('wait', 'one')
   for await (const event of loop({ view, model, prompt: 'Wait.', signal: stop.signal })) {
     events.push(event)
-    if (event.type === 'tool' && event.phase === 'end') stop.abort()
+    if (event.type !== 'tool' || event.phase !== 'end') continue
+    await hears('wait')
+    stop.abort()
   }
   const last = events.at(-1)! as Extract<LoopEvent, { type: 'stopped' }>
   assert.equal(last.why, 'aborted')
   assert.ok(last.state.messages.some((m) => m.role === 'tool' && m.content === '1'), 'the answer that came is kept')
-  for (let i = 0; !server.calls.slice(before).includes('cancelled') && i < 500; i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.ok(server.calls.slice(before).includes('cancelled'), 'on the server too')
+  await hears('cancelled')
 })
 
 test('a reader that leaves ends the model’s request', async () => {

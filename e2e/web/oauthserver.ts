@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
 import { getOAuthProtectedResourceMetadataUrl, mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
-import type { Listening } from './harness.ts'
+import { listen, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 /** An authorization server that asks nobody, and notes the tokens that it gives. */
@@ -38,18 +38,15 @@ export async function oauthServer({ cors = true } = {}): Promise<
     default(): {
       use(...args: unknown[]): void
       all(...args: unknown[]): void
-      listen(port: number, host: string): { close(done: () => void): void; closeAllConnections(): void }
+      (req: IncomingMessage, res: ServerResponse): void
     }
   }
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  const url = new URL(`http://127.0.0.1:${port}`)
+  const app = express()
+  const server = await listen(app)
+  const url = new URL(server.url)
   const endpoint = new URL('/mcp', url)
   const provider = new Provider()
   const inner = await sdkServer([], { cors })
-  const app = express()
   app.use(
     mcpAuthRouter({
       provider,
@@ -117,7 +114,6 @@ export async function oauthServer({ cors = true } = {}): Promise<
       res.end()
     },
   )
-  const server = app.listen(port, '127.0.0.1')
   return {
     url: endpoint.href,
     issued: provider.issued,
@@ -126,8 +122,7 @@ export async function oauthServer({ cors = true } = {}): Promise<
     },
     calls: inner.calls,
     close: async () => {
-      server.closeAllConnections()
-      await new Promise<void>((resolve) => server.close(resolve))
+      await server.close()
       await inner.close()
     },
   }

@@ -471,7 +471,7 @@ row('O9: the time of a run ends it: with what was found, or as an error', async 
   const late = one(await run({ says: [plan(), summary()], options: { timeoutMs: 1500 } }), 'error')
   assert.equal(late.code, 'timeout')
   law.reset()
-  const played = await run({ says: [plan(), 'hang'], options: { timeoutMs: 1500 } })
+  const played = await run({ says: [plan(), 'hang'], options: { timeoutMs: 5000 } })
   const { partial, markdown, url } = one(played, 'answer')
   assert.equal(partial, true)
   assert.equal(url, shareUrl)
@@ -481,8 +481,8 @@ row('O9: the time of a run ends it: with what was found, or as an error', async 
 row('O9: one signal ends the call on the server too', async (run) => {
   law.faults.slow = true
   const waiting = law.waits()
-  const played = run({ says: [plan(), summary()], options: { timeoutMs: 3000 } })
-  await waiting
+  const played = run({ says: [plan(), summary()], options: { timeoutMs: 5000 } })
+  await Promise.race([waiting, played])
   assert.equal(one(await played, 'error').code, 'timeout')
   await until(() => law.cancelled === 1)
   law.reset()

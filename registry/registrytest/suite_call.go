@@ -269,15 +269,13 @@ func testElicitation(t *testing.T, dial Dial) {
 		s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m Message) {
 			select {
 			case ask <- struct{}{}: // what is sent while no stream is open is lost
-			case <-time.After(time.Second):
+			case <-req.Context().Done():
 			}
 			answer, _ := s.Await("", req.Context().Done())
 			Reply(w, m, `{"content":[{"type":"text","text":`+strconv.Quote(string(answer.Result))+`}]}`)
 		})
 		p := connect(t, dial, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"action":"decline"}`), nil }})
-		ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
-		defer cancel()
-		out, err := p.CallTool(ctx, registry.ToolCall{Tool: "t", Arguments: []byte(`{}`)})
+		out, err := p.CallTool(p.ctx, registry.ToolCall{Tool: "t", Arguments: []byte(`{}`)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,6 +63,11 @@ func (e Expect) most(method string, n int) Expect {
 	return e
 }
 
+func (e Expect) often(method string, n int) Expect {
+	e.Often = with(e.Often, method, n)
+	return e
+}
+
 func (e Expect) least(method string, n int) Expect {
 	e.Least = with(e.Least, method, n)
 	return e

@@ -28,6 +28,10 @@ func offerCases() []Case {
 		c.Name, c.Severe, c.Expect = name, severe, works(calls...)
 		return c
 	}
+	long := func(c Case) Case {
+		c.Use.TimeoutMs = 20_000
+		return c
+	}
 	bytes := func(n int) string { return strings.Repeat("QUJD", n/4) }
 	endless := func(member string) step {
 		return func(a *asked) { a.result(fmt.Sprintf(`{"%s":[],"nextCursor":"%d"}`, member, a.nth)) }
@@ -72,8 +76,8 @@ func offerCases() []Case {
 		{Name: "templates without end", Severe: true, Use: Use{Asks: "resourceTemplates", TimeoutMs: 3000}, server: with(on{"resources/templates/list": endless("resourceTemplates")}), Expect: works("text:0", "code:timeout").most("resources/templates/list", 100)},
 		named("contents that are no list", false, reads(`{"contents":{"uri":"a:b","text":"x"}}`), "text:(no output)"),
 		named("contents of nonsense", false, reads(`{"contents":[null,7,{"uri":7,"text":"x"},{"uri":"a:b"},{"uri":"a:b","text":7},{"uri":"a:b","text":"good"}]}`), "text:good"),
-		named("contents of 15 MB", true, reads(`{"contents":[{"uri":"a:b","text":"`+strings.Repeat(megabyte, 15)+`"}]}`), "text:xxx"),
-		named("bytes over the limit", true, reads(`{"contents":[{"uri":"a:b","blob":"`+bytes(17<<20)+`"}]}`), "code:too_large"),
+		named("contents of 15 MB", true, long(reads(`{"contents":[{"uri":"a:b","text":"`+strings.Repeat(megabyte, 15)+`"}]}`)), "text:xxx"),
+		named("bytes over the limit", true, long(reads(`{"contents":[{"uri":"a:b","blob":"`+bytes(17<<20)+`"}]}`)), "code:too_large"),
 		named("bytes that are not base64", false, reads(`{"contents":[{"uri":"a:b","blob":"%%%","mimeType":"image/png"}]}`), "text:[resource:"),
 		named("contents with hidden text", false, reads(`{"contents":[{"uri":"a:b","text":"go\u200bod \u001b[31mred"}]}`), "text:good red"),
 		named("contents of another resource", false, reads(`{"contents":[{"uri":"demo://other","text":"other"}]}`), "text:other"),

@@ -58,6 +58,8 @@ type Expect struct {
 	// Most and Least bound how often a method was asked for.
 	Most  map[string]int `json:"most,omitempty"`
 	Least map[string]int `json:"least,omitempty"`
+	// Often bounds it as Most does, for each five seconds: a machine that has much to do takes longer.
+	Often map[string]int `json:"often,omitempty"`
 	// Repeats says that over HTTP/1.1 a browser sends a broken POST again by itself.
 	Repeats bool `json:"repeats,omitempty"`
 	// Sent is what must be in a message that the server got.
@@ -260,6 +262,7 @@ type Run struct {
 
 	mu      sync.Mutex
 	asked   map[string]int // by method
+	began   time.Time      // when the first request came
 	open    map[int]string // exchanges under way
 	last    int
 	changed chan struct{}
@@ -270,7 +273,9 @@ type Run struct {
 func (r *Run) enter(req *http.Request) (leave func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last++
+	if r.last++; r.last == 1 {
+		r.began = time.Now()
+	}
 	id := r.last
 	r.open[id] = req.Method
 	if req.Header.Get("Cookie") != "" {
@@ -383,6 +388,12 @@ func (f *Farm) Judge(name, run string, o Outcome) (problems []string) {
 		if e.Repeats && o.Realm == "Chromium" {
 			most *= 4 // once for each idle connection
 		}
+		if r.asked[method] > most {
+			bad("it asked %d times for %s, want at most %d", r.asked[method], method, most)
+		}
+	}
+	for method, often := range e.Often {
+		most := int(float64(often) * max(1, time.Since(r.began).Seconds()/5))
 		if r.asked[method] > most {
 			bad("it asked %d times for %s, want at most %d", r.asked[method], method, most)
 		}

@@ -46,13 +46,21 @@ function tests(): void {
   let server: Server, origin: string
   let handler: Handler = () => {}
   let gone = 0 // requests whose client went away
+  let left = () => {}
+  /** Resolves when so many clients went away. */
+  const goneAre = async (n: number) => {
+    while (gone < n) await new Promise<void>((resolve) => (left = resolve))
+  }
   before(async () => {
     server = createServer((req, res) => {
       req.resume().on('end', () => handler(req, res))
       res.on('close', () => {
-        if (!res.writableFinished) gone++
+        if (res.writableFinished) return
+        gone++
+        left()
       })
     })
+    server.keepAliveTimeout = 0 // the client is in this process, and may be busy for longer than any such time
     await once(server.listen(0, '127.0.0.1'), 'listening')
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
@@ -243,7 +251,7 @@ function tests(): void {
     const { id } = client.start(CALL)
     await arrived
     client.platform.cancel(id)
-    for (let i = 0; gone === before && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+    await goneAre(before + 1)
     assert.equal(gone, before + 1)
 
     const ends = new Promise<void>((resolve) => {
@@ -331,6 +339,7 @@ function tests(): void {
       assert.ok(events.some((e) => e.kind === Kind.Dropped && e.a > 100))
       assert.equal(client.threads.length, threads)
     }
+    await goneAre(before + 2)
     assert.equal(gone, before + 2)
     client.platform.shut()
     await client.threads[0]!.ended

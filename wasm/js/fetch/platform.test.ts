@@ -23,6 +23,7 @@ before(async () => {
     let body = ''
     req.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => handler(req, res, body))
   })
+  server.keepAliveTimeout = 0 // the client is in this process, and may be busy for longer than any such time
   await once(server.listen(0, '127.0.0.1'), 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
@@ -259,7 +260,9 @@ inBothThreads('a long list is parsed as one if nothing has to stay free, and it 
     const text = `{"id":${LIST},"result":{"tools":[${Array.from({ length: tools }, (_, i) => tool(i, values))}]}}`
     handler = answer('application/json', text, head ? { 'content-length': String(text.length) } : {})
     const client = new Client({ responseBytes: 16 << 20, resultValues: 300_000 })
-    const table = (await client.run(LIST)).numbers[1]!
+    const seen = await client.run(LIST)
+    assert.equal(seen.kind, Kind.Tools, JSON.stringify([seen.numbers, seen.texts]).slice(0, 500))
+    const table = seen.numbers[1]!
     assert.equal(client.platform.text(table, 1), tool(1, values))
     assert.equal(client.platform.tables.tool(table, 1)!.definition.name, 't1')
     const source = client.platform.tables.takeSource(table)!
@@ -522,15 +525,15 @@ test('a flood on a stream that nobody waits for is let in piece by piece, and co
     }
     res.end()
   }
-  const client = new Client({ eventsPerSecond: 50 })
-  const reading = client.run(0, 0, 'GET')
+  const client = new Client({ eventsPerSecond: 50 }), began = performance.now()
+  client.start(0, 0, 'GET')
+  await client.until(() => client.events.some((e) => e.kind === Kind.Dropped))
   await new Promise((resolve) => setTimeout(resolve, 300))
   assert.ok(sent < many, 'the server has to wait')
   const { length } = client.events.filter((e) => e.kind === Kind.Changed)
-  assert.ok(length > 0 && length <= 100, `${length} in a second or two`)
-  assert.ok(client.events.some((e) => e.kind === Kind.Dropped))
+  const seconds = Math.floor((performance.now() - began) / 1000) + 2 // that the flood may touch
+  assert.ok(length > 0 && length <= 50 * seconds, `${length} in ${seconds} s`)
   client.platform.shut()
-  reading.catch(() => {})
 })
 
 test('a message after a flood brings the count of what was lost', { timeout: 20_000 }, async () => {
