@@ -163,6 +163,9 @@ test('a call is made again with the digits that it had, and not where something 
   await details.getByText('"9007199254740993"').waitFor()
   await details.getByRole('button', { name: 'Run again' }).click()
   await p.page.waitForFunction(([exact]) => (window as never as { calls: string[] }).calls[0] === exact, [exact])
+  // The end of a call would bring its row back.
+  await p.panel.getByRole('button', { name: 'demo__echo' }).nth(1).waitFor()
+  await p.panel.locator('[data-outcome=running]').waitFor({ state: 'detached' })
   await p.panel.getByRole('button', { name: 'Clear' }).click()
   await p.page.evaluate((text) => window.registry.call('demo__echo', { text }), `it is ${canary}`)
   await p.panel.getByRole('button', { name: 'demo__echo' }).click()
