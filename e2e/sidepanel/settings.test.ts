@@ -52,6 +52,7 @@ flow(
       'the permission is given back',
     )
     await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
+    await until(() => use.isChecked(), (on) => on === false, 'it is off')
     await use.click() // accepted before: only the browser asks
     await until(() => use.isChecked(), (on) => on === true, 'it is on again')
     await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
