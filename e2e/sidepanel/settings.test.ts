@@ -178,6 +178,7 @@ withClipboard(
     await page.getByRole('button', { name: /^Resume Which harbours/ }).click()
     await page.getByText('Copied').waitFor()
     await page.getByLabel('Search history').fill('')
+    await rows.nth(4).waitFor()
     await page.getByLabel('Project').selectOption('portolan')
     await until(() => rows.count(), (n: number) => n === 1, 'one of the project')
     await lastAsked(page, 'history', { project: 'portolan' })
