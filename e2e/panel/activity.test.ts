@@ -39,7 +39,7 @@ test('a panel without a registry shows none of its views, and shows the chosen o
   const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
   const seen = await p.page.evaluate(async () => {
     const until = async (is: () => boolean) => {
-      for (let i = 0; i < 100 && !is(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
+      for (let i = 0; i < 1000 && !is(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
       return is()
     }
     const out: Record<string, boolean[]> = {}

@@ -394,7 +394,7 @@ test('progress is shown, and a call is cancelled here and at the server', async 
   await p.panel.getByText('Calling…').waitFor()
   await p.panel.getByRole('button', { name: 'Cancel' }).click()
   await p.panel.getByText('Cancelled.').waitFor()
-  for (let i = 0; i < 100 && !steered.calls.includes('cancelled'); i++) await p.page.waitForTimeout(20)
+  for (let i = 0; i < 1000 && !steered.calls.includes('cancelled'); i++) await p.page.waitForTimeout(20)
   assert.ok(steered.calls.includes('cancelled'))
   await p.page.keyboard.press('Escape')
   await trying(p, 'raw')
