@@ -119,7 +119,7 @@ export class Driven {
         id: '1',
         prompt,
         mode: 'auto',
-        deadline: Date.now() + 30_000,
+        deadline: Date.now() + 60_000,
         continues: false,
         trustedInput: false,
         ...order,
@@ -128,7 +128,7 @@ export class Driven {
   }
 
   /** Returns the first wanted message, past messages included. */
-  async message<T extends FromDriver>(wanted: (m: FromDriver) => m is T, ms = 20_000): Promise<T> {
+  async message<T extends FromDriver>(wanted: (m: FromDriver) => m is T, ms = 60_000): Promise<T> {
     const end = Date.now() + ms
     for (;;) {
       const found = this.messages.find(wanted)

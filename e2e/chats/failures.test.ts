@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { FailureCode, FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 import { loginPath } from '../sites/hosts.ts'
-import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, type On } from './site.ts'
+import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, wake, type On } from './site.ts'
 
 const sites = new Sites()
 
@@ -97,7 +97,7 @@ const rows: Row[] = [
   {
     name: 'an answer that does not end in time',
     on: layouts,
-    mark: '[[pause ms=20000]]',
+    mark: '[[pause ms=60000]]',
     late: true,
     code: 'TIMEOUT',
     says: /sawStopButton=true.*answerLength=[1-9]/,
@@ -270,10 +270,11 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
   test('the port is closed: the run ends, and nothing of it stays', async () => {
     const about = token('closed')
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=1500]] token:${about}`)
+    await driven.start(`[[disabled ms=60000]] token:${about}`)
     await driven.phase('sending')
     await driven.hangUp()
-    await driven.page.waitForTimeout(2000)
+    await wake(driven)
+    await driven.page.waitForTimeout(500)
     assert.equal(sites.received('chatgpt', about).length, 0)
     assert.equal(await written(driven), '')
     await driven.page.keyboard.press('a')

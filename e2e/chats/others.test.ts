@@ -31,9 +31,13 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
       await watch(driven, wanted)
       const about = token('other')
       const prompt =
-        `**Of** several\n\n1. \`lines\`, “quoted” & <b> [[think ms=400 skip=1]] [[markdown]] token:${about}`
+        `**Of** several\n\n1. \`lines\`, “quoted” & <b> [[think ms=60000 skip=1]] [[markdown]] token:${about}`
       const picked = siteSpecs[on.site].layouts[0]!.model ? { model: 'Haiku' } : {}
-      const { answer, failure } = await driven.ask(prompt, picked)
+      await driven.start(prompt, picked)
+      await driven.page.locator('.skip').waitFor()
+      await seen(driven)
+      sites.pages.goOn(on.site, about)
+      const { answer, failure } = await driven.outcome()
       assert.equal(failure, undefined)
       assert.match(
         answer!.answer,

@@ -89,6 +89,15 @@ export class Sites {
     }
   }
 
+  /** Sends a prompt with `[[think]]`. The site thinks until the driver has said so, and `meanwhile` is done. */
+  async think(driven: Driven, prompt: string, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
+    await driven.start(prompt)
+    await driven.phase('thinking')
+    await meanwhile?.()
+    this.pages.goOn(driven.site, prompt)
+    return driven.outcome()
+  }
+
   /** Returns the prompts about something that reached the site's backend. */
   received = (site: Site, about: string) => this.pages.prompts(site).filter(({ text }) => text.includes(about))
 }
@@ -105,5 +114,8 @@ export function right(outcome: Outcome, want: string): NonNullable<Outcome['answ
   assert.equal(outcome.answer!.answer, want)
   return outcome.answer!
 }
+
+/** Enables a send button that `[[disabled]]` holds back. */
+export const wake = (driven: Driven): Promise<unknown> => driven.page.evaluate(() => dispatchEvent(new Event('wake')))
 
 export const phases = (messages: FromDriver[]) => messages.flatMap((m) => m.type === 'phase' ? [m.phase] : [])

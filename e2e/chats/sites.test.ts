@@ -16,7 +16,8 @@ describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
         const driven = await sites.open({ ...on, query })
         await watch(driven, wanted)
         const about = token('proof')
-        const { answer } = await driven.ask(`[[markdown]] [[think ms=400 skip=1]] token:${about}`)
+        const prompt = `[[markdown]] [[think ms=60000 skip=1]] token:${about}`
+        const { answer } = await sites.think(driven, prompt, () => seen(driven))
         assert.equal(answer?.layout, on.layout)
         const picker = siteSpecs[on.site].layouts.find(({ name }) => name === on.layout)!.model!
         const opener = driven.page.locator(picker.open[0]!)

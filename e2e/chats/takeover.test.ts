@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FromDriver, Site } from '../../extension/chats/drivermessages.ts'
-import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token } from './site.ts'
+import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token, wake } from './site.ts'
 import type { Driven } from './drivenpage.ts'
 
 const sites = new Sites()
@@ -120,14 +120,14 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
   test('assist: a partial answer is handed over while the site still writes', async () => {
     const about = token('hand')
     const driven = await sites.open(article)
-    await driven.start(`[[pause ms=15000]] token:${about}`, { mode: 'assist' })
+    await driven.start(`[[pause ms=60000]] token:${about}`, { mode: 'assist' })
     await driven.phase('handover')
     await field(driven).click()
     await submit(driven)
     await driven.phase('answering')
     await driven.page.waitForTimeout(800)
     await driven.tell({ type: 'handover' })
-    const { answer } = await driven.outcome(3000)
+    const { answer } = await driven.outcome(20_000)
     assert.ok(
       answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) &&
         answer!.answer.length < plain(about).length,
@@ -138,7 +138,7 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
 
   test('assist: a prompt that nobody sends in time', async () => {
     const driven = await sites.open(article)
-    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 5000 })
+    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 10_000 })
     assert.deepEqual([failure!.code, failure!.state!.phase], ['TIMEOUT', 'handover'])
     assert.match(failure!.message, /send it there/)
     driven.close()
@@ -148,17 +148,18 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
     test(`the person takes over before it is sent, and gives it back, ${on.name}`, async () => {
       const about = token('pause')
       const driven = await sites.open(on)
-      await driven.start(`[[disabled ms=1000]] token:${about}`)
+      await driven.start(`[[disabled ms=60000]] token:${about}`)
       await driven.phase('sending')
       await driven.page.mouse.click(600, 20)
       await driven.message(isPaused)
-      await driven.page.waitForTimeout(1500)
+      await wake(driven)
+      await driven.page.waitForTimeout(500)
       assert.equal(sites.received(on.site, about).length, 0, 'nothing is sent during the pause')
       await field(driven).click()
       await driven.page.keyboard.type('mine ')
       await driven.tell({ type: 'resume' })
       right(await driven.outcome(), plain(about))
-      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=60000]] token:${about}`])
       assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
       driven.close()
     })
@@ -166,11 +167,11 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
   test('the person sends it during the pause: it is not sent again', async () => {
     const about = token('self')
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=2500]] token:${about}`)
+    await driven.start(`[[disabled ms=60000]] token:${about}`)
     await driven.phase('sending')
     await field(driven).click()
     await driven.message(isPaused)
-    await driven.page.waitForTimeout(2600)
+    await wake(driven)
     await submit(driven)
     await driven.page.waitForTimeout(500)
     await driven.tell({ type: 'resume' })
@@ -182,10 +183,11 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
   test('a pause while it answers: the answer is still read', async () => {
     const about = token('watch')
     const driven = await sites.open(article)
-    await driven.start(`[[slow ms=1500]] token:${about}`)
+    await driven.start(`[[pause ms=60000]] token:${about}`)
     await driven.phase('answering')
     await driven.page.keyboard.press('x')
     await driven.message(isPaused)
+    sites.pages.goOn('chatgpt', about)
     right(await driven.outcome(), plain(about))
     assert.equal(driven.messages.filter(isPaused).length, 1)
     driven.close()
@@ -193,7 +195,9 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
 
   test('a pause that is never ended: PAUSED_BY_USER at the deadline, and the field is left alone', async () => {
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=9000]] token:${token('kept')}`, { deadline: Date.now() + 5000 })
+    await driven.start(`[[disabled ms=60000]] token:${token('kept')}`, {
+      deadline: Date.now() + 10_000,
+    })
     await driven.phase('sending')
     await field(driven).click()
     await driven.page.keyboard.type('mine ')
@@ -206,13 +210,14 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
   test('wheels, modifiers and scripted events do not pause', async () => {
     const about = token('wheel')
     const driven = await sites.open(article)
-    await driven.start(`[[slow ms=1200]] token:${about}`)
+    await driven.start(`[[pause ms=60000]] token:${about}`)
     await driven.phase('answering')
     await driven.page.mouse.wheel(0, 200)
     await driven.page.keyboard.press('Control')
     await driven.page.evaluate(() =>
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))
     )
+    sites.pages.goOn('chatgpt', about)
     right(await driven.outcome(), plain(about))
     assert.equal(driven.messages.some(isPaused), false)
     assert.deepEqual(phases(driven.messages).at(-1), 'reading')

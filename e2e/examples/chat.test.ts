@@ -127,7 +127,7 @@ test('a server added in the panel is there for the model, and a call is cancelle
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Cancelled.', { exact: true }).waitFor()
   assert.match(await call(page, 'wait').innerText(), /Cancelled/)
-  for (const until = Date.now() + 5000; !steered.calls.includes('cancelled') && Date.now() < until;)
+  for (const until = Date.now() + 20_000; !steered.calls.includes('cancelled') && Date.now() < until;)
     await page.waitForTimeout(50)
   assert.deepEqual(steered.calls, ['wait', 'cancelled'])
   await ask(page, 'Thank you.')

@@ -47,7 +47,7 @@ export class TestBridge {
   async start(...args: string[]): Promise<void> {
     const child = this.running = this.spawn(['bridge', ...this.flags, '--debug-dir', this.debugFolder, ...args])
     for (let i = 0; !await this.listens(); i++) {
-      if (child.exitCode !== null || i > 200) throw new Error(`the bridge does not listen: ${this.log}`)
+      if (child.exitCode !== null || i > 1000) throw new Error(`the bridge does not listen: ${this.log}`)
       await new Promise((resolve) => setTimeout(resolve, 25))
     }
   }

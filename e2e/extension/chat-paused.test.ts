@@ -32,19 +32,26 @@ async function type(tab: CdpPage, text: string): Promise<void> {
       })
 }
 
+/** Enables the send button that `[[disabled]]` holds back. */
+const wake = async (site: Site) =>
+  asking.rig.panel.evaluate(async (tabId) => {
+    await chrome.scripting.executeScript({ target: { tabId }, func: () => void dispatchEvent(new Event('wake')) })
+  }, (await asking.tab(site)).id)
+
 const runOf = async (site: Site, phase: string) =>
   (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs
     .find((r) => r.site === site)!
 
 test("while the user types nothing is sent; then the run continues, and the user's words stay", async () => {
   await Promise.all(sites.map(async (site) => {
-    const asked = asking.ask(site, '[[disabled ms=4000]]')
+    const asked = asking.ask(site, '[[disabled ms=60000]]')
     const { id } = await runOf(site, 'sending')
     const tab = await hands(site)
     await type(tab, 'mine')
     await runOf(site, 'paused')
     await tab.detach()
-    await new Promise((resolve) => setTimeout(resolve, 4500))
+    await wake(site)
+    await new Promise((resolve) => setTimeout(resolve, 500))
     await runOf(site, 'paused')
     assert.equal(asking.pages.prompts(site).length, 0)
     const { field } = await asking.look((await asking.tab(site)).id)
@@ -56,11 +63,13 @@ test("while the user types nothing is sent; then the run continues, and the user
 })
 
 test('a pause until the deadline fails, and the tab is left alone', async () => {
-  const asked = asking.fails('gemini', '[[disabled ms=4000]]', 'PAUSED_BY_USER', { timeoutSeconds: 12 })
+  const asked = asking.fails('gemini', '[[disabled ms=60000]]', 'PAUSED_BY_USER', { timeoutSeconds: 12 })
   await runOf('gemini', 'sending')
   const tab = await hands('gemini')
   await type(tab, 'mine')
   await tab.detach()
+  await runOf('gemini', 'paused')
+  await wake('gemini')
   const fault = await asked
   assert.equal(fault.sent, 0)
   assert.equal(fault.state!.phase, 'sending')
@@ -68,7 +77,7 @@ test('a pause until the deadline fails, and the tab is left alone', async () => 
 })
 
 test('an answer is read during a pause too, and its phase is reported after it', async () => {
-  const asked = asking.ask('chatgpt', '[[slow ms=6000]]')
+  const asked = asking.ask('chatgpt', '[[pause ms=60000]]')
   const { id } = await runOf('chatgpt', 'answering')
   const tab = await hands('chatgpt')
   await type(tab, 'mine')
@@ -78,6 +87,7 @@ test('an answer is read during a pause too, and its phase is reported after it',
   await type(tab, 'more')
   await runOf('chatgpt', 'paused')
   await tab.detach()
+  asking.pages.goOn('chatgpt')
   await asked
   assert.equal((await asking.look((await asking.tab('chatgpt')).id)).field.trim(), 'minemore')
 })

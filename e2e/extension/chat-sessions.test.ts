@@ -226,12 +226,13 @@ test("a debug bundle has the driver's observations, and no one's words", async (
   await asking.call('aistudio', prompt, {}, other)
   const failed = await asking.fails('gemini', '[[network mid=1]]', 'NETWORK_ERROR')
   assert.ok(failed.state)
-  const asked = asking.ask('chatgpt', '[[slow ms=1500]]', { client: other })
+  const asked = asking.ask('chatgpt', '[[pause ms=60000]]', { client: other })
   const { runs } = await asking.rig.until(
     'it answers',
     (s) => s.runs.length === 1 && s.runs[0]!.site === 'chatgpt' && s.runs[0]!.phase === 'answering',
   )
   const text = await asking.rig.ask('debugBundle', {})
+  asking.pages.goOn('chatgpt')
   await asked
   const { clients } = await asking.rig.state()
   const secret = [

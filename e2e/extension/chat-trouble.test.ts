@@ -32,7 +32,7 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
 
   gemini: {
     async 'time in the queue counts'(asking) {
-      const first = asking.ask('gemini', '[[slow ms=12000]]')
+      const first = asking.ask('gemini', '[[pause ms=60000]]')
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.site === 'gemini' && r.phase === 'answering'))
       const second = await call(asking.client, 'chat_all', {
         prompt: asking.prompt().prompt,
@@ -42,6 +42,7 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
       const { error } = second.structured.gemini as { error: Fault }
       assert.equal(error.code, 'TIMEOUT')
       assert.match(second.text, /Nothing was sent/)
+      asking.pages.goOn('gemini')
       await first
     },
 
@@ -140,10 +141,10 @@ describe('trouble', { concurrency: sites.length }, () => {
       })
       test('a deadline is kept, and the state reported', async () => {
         const begun = Date.now()
-        const fault = await asking.fails(site, '[[slow ms=60000]]', 'TIMEOUT', { timeoutSeconds: 12 })
+        const fault = await asking.fails(site, '[[slow ms=90000]]', 'TIMEOUT', { timeoutSeconds: 20 })
         const took = Date.now() - begun
-        console.log(`# ${site}: 12 s took ${took} ms`)
-        assert.ok(took >= 12_000 && took < 60_000, 'neither before nor when the answer is there')
+        console.log(`# ${site}: 20 s took ${took} ms`)
+        assert.ok(took >= 20_000 && took < 90_000, 'neither before nor when the answer is there')
         assert.ok(fault.state!.stopSeen && fault.state!.turnFound && fault.state!.answerLength > 0)
         assert.match(fault.text, /sawStopButton=true/)
         assert.equal(fault.sent, 1)

@@ -24,9 +24,10 @@ for (const granted of [true, false])
         windowId,
       )
       assert.equal((await asking.look(id)).hidden, true)
-      const asked = asking.ask('gemini', '[[slow ms=2500]]')
+      const asked = asking.ask('gemini', '[[pause ms=60000]]')
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
       assert.equal((await asking.look(id)).hidden, !granted)
+      asking.pages.goOn('gemini')
       await asked
       assert.equal((await asking.look(id)).hidden, true, 'it is over')
       await asking.rig.panel.evaluate((cover) => chrome.tabs.remove(cover), cover)

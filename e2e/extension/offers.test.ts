@@ -272,7 +272,10 @@ test('the side panel opens the address at a click, and only then', async () => {
   assert.equal(await opened(), 0)
   await rig.panel.click(deep('button', 'Open page'))
   assert.equal(((await paid).content as { text: string }[])[0]!.text, 'said accept')
-  while (!await opened());
+  for (let i = 0; !await opened(); i++) {
+    assert.ok(i < 400, 'the page is opened')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 })
 
 test('a client hears of changes of the resources that it watches, until it leaves', async () => {

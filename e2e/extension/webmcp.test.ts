@@ -331,7 +331,10 @@ test('a tool that the page changes while the person is asked is not called', asy
     const { pages } = (await call(desk, 'page_tools', { tabId: id })).structured as { pages: { title: string }[] }
     return pages.map((p) => p.title).join()
   }
-  for (let i = 0; await titles() !== 'Coins'; i++) assert.ok(i < 100, 'the title that the tab shows now')
+  for (let i = 0; await titles() !== 'Coins'; i++) {
+    assert.ok(i < 400, 'the title that the tab shows now')
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
   const calling = use(id, 'pay')
   const { approvals: [asked] } = await rig.until('the question', (s) => s.approvals.length)
   assert.equal(asked!.summary, `On ${site.url}: use “pay”, in the tab “Coins”`)

@@ -39,7 +39,7 @@ test('a panel without a registry shows none of its views, and shows the chosen o
   const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' } } })
   const seen = await p.page.evaluate(async () => {
     const until = async (is: () => boolean) => {
-      for (let i = 0; i < 100 && !is(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
+      for (let i = 0; i < 1000 && !is(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
       return is()
     }
     const out: Record<string, boolean[]> = {}
@@ -163,6 +163,9 @@ test('a call is made again with the digits that it had, and not where something 
   await details.getByText('"9007199254740993"').waitFor()
   await details.getByRole('button', { name: 'Run again' }).click()
   await p.page.waitForFunction(([exact]) => (window as never as { calls: string[] }).calls[0] === exact, [exact])
+  // The end of a call would bring its row back.
+  await p.panel.getByRole('button', { name: 'demo__echo' }).nth(1).waitFor()
+  await p.panel.locator('[data-outcome=running]').waitFor({ state: 'detached' })
   await p.panel.getByRole('button', { name: 'Clear' }).click()
   await p.page.evaluate((text) => window.registry.call('demo__echo', { text }), `it is ${canary}`)
   await p.panel.getByRole('button', { name: 'demo__echo' }).click()

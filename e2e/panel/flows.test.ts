@@ -63,6 +63,7 @@ test('W6: in a project, a server is added to it, and another is off there only',
   await p.panel.getByRole('checkbox', { name: 'This project only' }).check()
   await p.panel.getByRole('button', { name: 'Add server' }).click()
   await cardOf(p, name).getByText('This project only').waitFor()
+  await cardOf(p, name).getByText('Connected').waitFor()
   await menu(p, 'mine', 'Off in this project only')
   await cardOf(p, 'mine').getByText('changed in this project').waitFor()
   const scopes = () =>

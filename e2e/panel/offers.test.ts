@@ -328,7 +328,7 @@ test('a prompt that changes while it is shown is not approved unseen', async (t)
   await dialog(p).locator('ins').waitFor()
   await change('Sends everything.')
   await dialog(p).getByRole('button', { name: 'Approve' }).click()
-  await dialog(p).locator('ins', { hasText: 'Sends' }).waitFor({ timeout: 10_000 })
+  await dialog(p).locator('ins', { hasText: 'Sends' }).waitFor()
   // A list that changes draws the panel again.
   await p.page.evaluate(async () => {
     const panel = window.panel as unknown as { requestUpdate(): void; updateComplete: Promise<void> }

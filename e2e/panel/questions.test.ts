@@ -215,6 +215,7 @@ test('an address is shown with its host, and opened by a click only', async (t) 
   const popup = p.page.context().waitForEvent('page')
   await dialog(p).getByRole('button', { name: 'Open page' }).click()
   const opened = await popup
+  await opened.waitForURL(url) // the page before it is empty, and has no opener either
   assert.equal(await opened.evaluate(() => [window.opener, document.referrer].join()), ',')
   assert.deepEqual(JSON.parse(await answer), { action: 'accept' })
   await opened.close()

@@ -266,15 +266,15 @@ test('a call that is given up takes its question away, and several wait in line'
   const server = await sdkServer([])
   const p = await openPanel(browser, site, { servers: { files: { url: server.url } }, query: { approve: '' } })
   const outcomes = p.page.evaluate(async () => {
-    const gives = new AbortController()
+    const gives = Object.assign(window, { gives: new AbortController() }).gives
     const all = [
       window.registry.call('files__raw', { n: 1 }, { signal: gives.signal }),
       window.registry.call('files__raw', { n: 2 }),
     ]
-    setTimeout(() => gives.abort(), 1000)
     return (await Promise.allSettled(all)).map((o) => o.status)
   })
   await dialog(p).getByText('1 more call waits.').waitFor()
+  await p.page.evaluate(() => (window as unknown as { gives: AbortController }).gives.abort())
   await dialog(p).getByText('1 more call waits.').waitFor({ state: 'detached' })
   await dialog(p).getByRole('button', { name: 'Allow once' }).click()
   assert.deepEqual(await outcomes, ['rejected', 'fulfilled'])

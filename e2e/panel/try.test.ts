@@ -394,7 +394,7 @@ test('progress is shown, and a call is cancelled here and at the server', async 
   await p.panel.getByText('Calling…').waitFor()
   await p.panel.getByRole('button', { name: 'Cancel' }).click()
   await p.panel.getByText('Cancelled.').waitFor()
-  for (let i = 0; i < 100 && !steered.calls.includes('cancelled'); i++) await p.page.waitForTimeout(20)
+  for (let i = 0; i < 1000 && !steered.calls.includes('cancelled'); i++) await p.page.waitForTimeout(20)
   assert.ok(steered.calls.includes('cancelled'))
   await p.page.keyboard.press('Escape')
   await trying(p, 'raw')
@@ -509,7 +509,9 @@ test('a changed tool and a copied one are flagged', async (t) => {
     servers: { first: { url: changing.url, trust: 'trust' }, second: { url: copy.url } },
   })
   await p.panel.locator('.badge', { hasText: 'suspicious text' }).waitFor()
-  assert.equal(await p.panel.locator('.badge', { hasText: 'duplicate' }).count(), 2)
+  const duplicates = p.panel.locator('.badge', { hasText: 'duplicate' })
+  await duplicates.nth(1).waitFor() // the flags of one list may come before the other list
+  assert.equal(await duplicates.count(), 2)
   about = 'Says where the tide was.'
   await p.page.evaluate(() => window.registry.retry('first'))
   await p.panel.locator('.badge', { hasText: 'changed' }).waitFor()

@@ -10,7 +10,8 @@ import { historyOf, profile, states, troubles } from './state.ts'
 
 /** What a page's port and the background's are, over a MessageChannel. */
 interface End {
-  post(message: unknown): void
+  /** Resolves when the other end has handled the message. */
+  post(message: unknown): Promise<void>
   close(): void
   onmessage: ((message: unknown) => void) | null
   onclose: (() => void) | null
@@ -18,18 +19,28 @@ interface End {
 
 function ends(): [End, End] {
   const { port1, port2 } = new MessageChannel()
+  let last = 0
+  const handled = new Map<number, () => void>()
   const end = (raw: MessagePort): End => {
     const e: End = {
       onmessage: null,
       onclose: null,
-      post: (message) => raw.postMessage({ message }),
+      post: (message) =>
+        new Promise((resolve) => {
+          handled.set(++last, resolve)
+          raw.postMessage({ message, id: last })
+        }),
       close: () => {
         raw.postMessage({ close: true })
         setTimeout(() => raw.close())
       },
     }
-    raw.onmessage = ({ data }: MessageEvent<{ message?: unknown; close?: boolean }>) => {
-      if (!data.close) return e.onmessage?.(data.message)
+    raw.onmessage = ({ data }: MessageEvent<{ message?: unknown; id?: number; close?: boolean }>) => {
+      if (!data.close) {
+        e.onmessage?.(data.message)
+        handled.get(data.id!)?.()
+        return void handled.delete(data.id!)
+      }
       raw.close()
       e.onclose?.()
     }
@@ -69,20 +80,20 @@ export class Background {
       this.pages.add(ours)
       ours.onclose = () => this.pages.delete(ours)
       ours.onmessage = (m) => this.answer(ours, m as ToBackground)
-      this.tell()
+      void this.tell()
     }
     return theirs
   }
 
   /** Goes over to one of the states by name. */
-  be(name: string): void {
-    this.set(states[name]!(Date.now()))
+  be(name: string): Promise<void> {
+    return this.set(states[name]!(Date.now()))
   }
 
-  /** Changes the state and tells the pages. */
-  set(patch: Partial<State>): void {
+  /** Changes the state and tells the pages. Resolves when they have it. */
+  async set(patch: Partial<State>): Promise<void> {
     this.state = { ...this.state, ...patch }
-    this.tell()
+    await this.tell()
   }
 
   /** Dies as a service worker does: its ports close, and what they waited for is lost. */
@@ -114,9 +125,9 @@ export class Background {
     for (const m of early) channel.onmessage?.(m)
   }
 
-  private tell(): void {
+  private async tell(): Promise<void> {
     if (this.silent) return
-    for (const page of this.pages) page.post({ state: this.state } satisfies FromBackground)
+    await Promise.all([...this.pages].map((page) => page.post({ state: this.state } satisfies FromBackground)))
   }
 
   /** What the request returns. */
@@ -148,17 +159,17 @@ export class Background {
   private answer(page: End, m: ToBackground): void {
     this.asked.push(m)
     if (this.silent) return
-    if (this.refusal) return page.post({ id: m.id, error: this.refusal } satisfies FromBackground)
+    if (this.refusal) return void page.post({ id: m.id, error: this.refusal } satisfies FromBackground)
     let result: unknown
     try {
       result = this.result(m)
     } catch (e) {
       const error = { code: 'FAILED', message: (e as Error).message }
-      return page.post({ id: m.id, error } satisfies FromBackground)
+      return void page.post({ id: m.id, error } satisfies FromBackground)
     }
     this.state = { ...this.state, ...changed(this.state, m) }
-    this.tell()
-    page.post({ id: m.id, result } satisfies FromBackground)
+    void this.tell()
+    void page.post({ id: m.id, result } satisfies FromBackground)
   }
 }
 

@@ -58,6 +58,7 @@ flow('each bridge has its own card, and another can be paired', { state: 'severa
   await page.getByRole('button', { name: 'Unpair… 127.0.0.1:55157' }).click()
   await page.getByRole('button', { name: 'Unpair', exact: true }).click()
   await wasAsked(page, 'unpair', [{ pairing: 'p2' }])
+  await page.locator('portolan-link').nth(1).waitFor({ state: 'detached' })
   assert.equal(await page.locator('portolan-link').count(), 1)
   await bridgesAt(page, 55156, 55158)
   await page.getByRole('button', { name: 'Pair another bridge' }).click()

@@ -52,6 +52,7 @@ flow(
       'the permission is given back',
     )
     await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
+    await until(() => use.isChecked(), (on) => on === false, 'it is off')
     await use.click() // accepted before: only the browser asks
     await until(() => use.isChecked(), (on) => on === true, 'it is on again')
     await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
@@ -177,6 +178,7 @@ withClipboard(
     await page.getByRole('button', { name: /^Resume Which harbours/ }).click()
     await page.getByText('Copied').waitFor()
     await page.getByLabel('Search history').fill('')
+    await rows.nth(4).waitFor()
     await page.getByLabel('Project').selectOption('portolan')
     await until(() => rows.count(), (n: number) => n === 1, 'one of the project')
     await lastAsked(page, 'history', { project: 'portolan' })

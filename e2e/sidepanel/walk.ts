@@ -60,7 +60,7 @@ export const focused = (page: Page) =>
       el?.localName
   })
 export const until = async (look: () => Promise<unknown>, want: (seen: never) => boolean, what: string) => {
-  for (const end = Date.now() + 5000;; await new Promise((r) => setTimeout(r, 20))) {
+  for (const end = Date.now() + 20_000;; await new Promise((r) => setTimeout(r, 20))) {
     const seen = await look()
     if (want(seen as never)) return
     assert.ok(Date.now() < end, `${what}: ${JSON.stringify(seen)}`)

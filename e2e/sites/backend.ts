@@ -37,7 +37,7 @@ export class Backend {
   reply: Reply = () => undefined
   #site: Site
   #conversations = new Map<string, StoredConversation>()
-  #running = new Map<string, { stop: AbortController; skip: AbortController }>()
+  #running = new Map<string, { prompt: string; stop: AbortController; skip: AbortController }>()
 
   constructor(site: Site) {
     this.#site = site
@@ -95,6 +95,11 @@ export class Backend {
     this.#running.get(turn)?.skip.abort()
   }
 
+  /** Ends what prompts about something rest for. */
+  goOn(about: string): void {
+    for (const { prompt, skip } of this.#running.values()) if (prompt.includes(about)) skip.abort()
+  }
+
   /** Returns the failure that a prompt gets in place of an answer. */
   refuses(posted: Posted, state: PageState): ErrorKind | undefined {
     const scenario = new Scenario(posted.prompt)
@@ -130,7 +135,7 @@ export class Backend {
     conversation.turns.push(turn)
     const stop = new AbortController()
     const skip = new AbortController()
-    this.#running.set(turn.id, { stop, skip })
+    this.#running.set(turn.id, { prompt: turn.prompt, stop, skip })
     const over = AbortSignal.any([stop.signal, gone])
     try {
       yield { type: 'began', conversation: conversation.id, turn: turn.id }
@@ -165,19 +170,20 @@ export class Backend {
     over: AbortSignal,
     skip: AbortSignal,
   ): AsyncGenerator<Event> {
+    const restless = AbortSignal.any([over, skip])
     await rest(50, over)
     if (scenario.has('stuck')) await rest(Infinity, over)
     if (scenario.has('think')) {
       const began = Date.now()
       yield { type: 'thinking', skippable: scenario.is('think', 'skip') }
-      await rest(scenario.number('think', 'ms', 1000), AbortSignal.any([over, skip]))
+      await rest(scenario.number('think', 'ms', 1000), restless)
       yield { type: 'thought', seconds: Math.max(1, Math.round((Date.now() - began) / 1000)), text: thought }
     }
     if (scenario.has('outline')) {
       yield { type: 'delta', text: outline(turn.prompt) }
       const lull = scenario.is('outline', 'nostop')
       if (lull) yield { type: 'lull', on: true }
-      await rest(scenario.number('outline', 'ms', 2000), over)
+      await rest(scenario.number('outline', 'ms', 2000), restless)
       if (lull) yield { type: 'lull', on: false }
       yield { type: 'replace', text: '' }
     }
@@ -186,7 +192,7 @@ export class Backend {
     for (const [n, text] of chunks.entries()) {
       if (n === chunks.length >> 1) {
         if (scenario.has('network')) throw new Error(`the network fails in the answer on ${subject(turn.prompt)}`)
-        if (scenario.has('pause')) await rest(scenario.number('pause', 'ms', 3000), over)
+        if (scenario.has('pause')) await rest(scenario.number('pause', 'ms', 3000), restless)
         if (scenario.has('remount')) yield { type: 'remount' }
       }
       yield { type: 'delta', text }

@@ -163,7 +163,7 @@ export class Person {
   private constructor(page: Page, sight: Sight) {
     this.page = page
     this.sight = sight
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.faults.push(error.stack ?? error.message))
     page.on('console', (message) => {
       if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))

@@ -14,23 +14,23 @@ const chats = new Chats()
 async function asking(
   sight: typeof article,
   prompt: string,
-  see: (person: Person) => Promise<void>,
+  see: (person: Person, asked: number) => Promise<void>,
   state = {},
   path?: string,
 ): Promise<void> {
   const person = await Person.open(chats.context, sight, state, path)
+  const asked = Date.now()
   await person.ask(prompt)
-  await see(person)
+  await see(person, asked)
   await person.leave()
 }
 
 // At the same time, because each prompt has its own token.
 describe('scenarios', { concurrency: 2 }, () => {
   test('slow: the answer takes as long as the prompt says', () =>
-    asking(gemini, 'token:slow-1 [[slow ms=1500]]', async (person) => {
-      const began = Date.now()
+    asking(gemini, 'token:slow-1 [[slow ms=1500]]', async (person, asked) => {
       assert.match(await person.answer(), /slow-1/)
-      assert.ok(Date.now() - began > 1200)
+      assert.ok(Date.now() - asked > 1200)
     }))
 
   test('outline: another text comes first', () =>
@@ -41,22 +41,23 @@ describe('scenarios', { concurrency: 2 }, () => {
     }))
 
   test('outline nostop: the stop button goes and comes back', () =>
-    asking(turnKey, 'token:plan-2 [[outline ms=1500 nostop=1]] [[slow ms=1500]]', async (person) => {
+    asking(turnKey, 'token:plan-2 [[outline ms=60000 nostop=1]] [[slow ms=1500]]', async (person) => {
       await person.page.getByText('OUTLINE ONLY: details').waitFor()
       await person.see('stop').waitFor({ state: 'detached' })
       assert.equal(await person.see('end').count(), 0)
+      chats.pages.goOn('chatgpt', 'plan-2')
       await person.see('stop').waitFor()
       assert.match(await person.answer(), /plan-2/)
     }))
 
   test('pause: the stream rests in the middle, and the stop button stays', () =>
-    asking(aistudio, 'token:rest-1 [[pause ms=1500]]', async (person) => {
-      await person.see('answer').getByText('Here is').waitFor()
-      await person.page.waitForTimeout(600)
+    asking(aistudio, 'token:rest-1 [[pause ms=60000]]', async (person) => {
+      await person.see('answer').getByText(/^This was answ$/).waitFor()
       const half = await person.text('answer')
       await person.page.waitForTimeout(300)
       assert.equal(await person.text('answer'), half)
       await person.see('stop').waitFor()
+      chats.pages.goOn('aistudio', 'rest-1')
       assert.match(await person.answer(), /ends with rest-1/)
     }))
 
@@ -106,6 +107,9 @@ describe('scenarios', { concurrency: 2 }, () => {
       await person.page.reload()
       await person.see('stop').click()
       await person.see('stop').waitFor({ state: 'detached' })
+      // The page notifies its backend after the button has gone.
+      for (const end = Date.now() + 20_000; !chats.pages.stopped('gemini') && Date.now() < end;)
+        await person.page.waitForTimeout(20)
       assert.equal(chats.pages.stopped('gemini'), 1)
     })
   })
@@ -113,6 +117,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   test('network mid: half an answer, then trouble', () =>
     asking(article, 'token:cut-1 [[network mid=1]]', async (person) => {
       await person.see('trouble').waitFor()
+      await person.see('answer').getByText('Here is what').waitFor() // an answer is shown with the next frame only
       assert.match(await person.text('answer'), /^Here is what/)
       assert.doesNotMatch(await person.text('answer'), /ends with/)
       assert.equal(await person.see('end').count(), 0)

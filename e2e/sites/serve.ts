@@ -28,6 +28,8 @@ export interface Pages {
   reset(): void
   /** Sets what a site's model answers, until the reset. Without a text, the prompt has its usual answer. */
   reply(site: Site, of: Reply): void
+  /** Ends the thinking, the outline or the pause of prompts about something, also one that is still to come. */
+  goOn(site: Site, about?: string): void
   /** Makes an earlier conversation, and returns its id. */
   seed(site: Site, turns: number): string
   /** A conversation's path. */
@@ -84,6 +86,7 @@ export async function startPages(): Promise<Pages> {
     reply: (site, of) => {
       backends[site].reply = of
     },
+    goOn: (site, about = '') => backends[site].goOn(about),
     seed: (site, turns) => backends[site].seed(turns),
     path: (site, id) => conversationPath[site](id),
     prompts: (site) => [...backends[site].prompts],

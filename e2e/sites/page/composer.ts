@@ -17,6 +17,8 @@ export class Composer {
   #settings: () => { model?: string; temperature?: number }
   #enabledAt = 0
   #disabledFor = ''
+  /** The page was told so. */
+  #awake = false
 
   constructor(
     chat: Chat,
@@ -28,6 +30,11 @@ export class Composer {
     this.#editor = editor
     this.#show = show
     this.#settings = settings
+    addEventListener('wake', () => {
+      this.#awake = true
+      this.#enabledAt = 0
+      this.#show()
+    })
   }
 
   get hasText(): boolean {
@@ -42,7 +49,7 @@ export class Composer {
   edited(): void {
     const text = this.#editor.text()
     const scenario = new Scenario(text)
-    if (scenario.has('disabled') && this.#disabledFor === '') {
+    if (scenario.has('disabled') && this.#disabledFor === '' && !this.#awake) {
       const ms = scenario.number('disabled', 'ms', 2000)
       this.#enabledAt = performance.now() + ms
       this.#disabledFor = text
