@@ -34,7 +34,7 @@ var (
 	Unsupported      = Error{"unsupported", "The server uses a part of MCP that this client or its host lacks; the message names it.", false}
 	Timeout          = Error{"timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true}
 	Aborted          = Error{"aborted", "The caller cancelled the call.", false}
-	Network          = Error{"network", "No answer came. Check the URL and that the server runs; in a browser it may also lack CORS headers: set proxy: true and a proxy.", true}
+	Network          = Error{"network", "No answer came. Check your network, the URL and the server. In a browser it may also lack CORS headers: set proxy: true and a proxy.", true}
 	Protocol         = Error{"protocol", "The URL may not be an MCP endpoint (often it ends in /mcp or /sse).", false}
 	ServerError      = Error{"server_error", "The server refused the request; its message says why.", false}
 	Internal         = Error{"internal", "", false}
