@@ -54,7 +54,10 @@ export class BridgeLink {
   private failures = 0
   private heardAt = 0
   private timer: ReturnType<typeof setTimeout> | undefined
-  /** A copy of this profile has the connection until then. Two copies would take it from each other for ever. */
+  /**
+   * Until then, in ms of performance.now(), a copy of this profile has the connection. Two copies would take it from
+   * each other for ever.
+   */
   private yieldsUntil = 0
   private stopped: boolean
 
@@ -68,8 +71,10 @@ export class BridgeLink {
 
   /** Connects if that is wanted and not done yet. Called by alarms, at the start, and by the user. */
   async wake(): Promise<void> {
-    if (this.connection && Date.now() - this.heardAt > silence) this.connection.close(1000, 'the bridge is silent')
-    if (this.stopped || this.connection || Date.now() < this.yieldsUntil) return
+    // The clock may have been set back.
+    if (this.connection && Math.abs(Date.now() - this.heardAt) > silence)
+      this.connection.close(1000, 'the bridge is silent')
+    if (this.stopped || this.connection || performance.now() < this.yieldsUntil) return
     this.attempt ??= this.dial().finally(() => {
       this.attempt = undefined
     })
@@ -162,9 +167,12 @@ export class BridgeLink {
     const growing = Math.min(refused ? refusedWait : longestWait, firstWait * 2 ** this.failures)
     if (!replaced) this.failures++
     const wait = replaced ? refusedWait : growing
-    if (replaced) this.yieldsUntil = Date.now() + wait
+    if (replaced) this.yieldsUntil = performance.now() + wait
     clearTimeout(this.timer)
-    this.timer = setTimeout(() => void this.wake(), wait)
+    this.timer = setTimeout(() => {
+      this.yieldsUntil = 0
+      void this.wake()
+    }, wait)
     this.set({ status: refused ? 'refused' : 'waiting', since: null, retryAt: Date.now() + wait, error })
   }
 

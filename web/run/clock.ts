@@ -11,12 +11,12 @@ export class Clock {
   }
 
   start(): void {
-    this.#since = Date.now()
+    this.#since = performance.now()
     this.#timer = setTimeout(() => this.#ends.abort(), this.#left)
   }
 
   stop(): void {
     clearTimeout(this.#timer)
-    this.#left -= Date.now() - this.#since
+    this.#left -= performance.now() - this.#since
   }
 }

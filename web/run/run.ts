@@ -125,12 +125,12 @@ class HostRun extends AskingRun {
   }
 
   async #stage<T>(stage: types.RunStage, work: () => Promise<T>): Promise<T> {
-    const began = Date.now()
+    const began = performance.now()
     this.#put({ type: 'progress', stage })
     try {
       return await this.#race(work())
     } finally {
-      this.metrics.ms[stage] = Date.now() - began
+      this.metrics.ms[stage] = Math.round(performance.now() - began)
     }
   }
 

@@ -117,7 +117,7 @@ export class SignInWindow {
         let closed = 0
         watch = setInterval(() => {
           if (!visit.window!.closed) closed = 0
-          else if (visit.ready ? (closed ||= Date.now()) < Date.now() - patience : true)
+          else if (visit.ready ? (closed ||= performance.now()) < performance.now() - patience : true)
             reject(new Error('the window was closed'))
         }, 500)
         back.onmessage = ({ data }: MessageEvent<{ url?: unknown }>) => {
