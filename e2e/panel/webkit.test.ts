@@ -49,6 +49,7 @@ async function open() {
 
 test('a click signs in through a window, and the page stays', async () => {
   const { page, until, press } = await open()
+  await page.evaluate(`import('./npm/signin.js').then(() => true)`) // else it would arrive after the click
   await press('/^\\s*Sign in\\s*$/')
   await until(`registry.getHealth().notes?.signIn === 'signed-in'`)
   assert.equal(await page.evaluate('window.kept'), true, 'the page went to the authorization server itself')
