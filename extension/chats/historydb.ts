@@ -1,4 +1,4 @@
-import { endOfConnection } from '../../wasm/js/shared/database.ts'
+import { request, retried, written } from '../../wasm/js/shared/database.ts'
 import type { HistoryEntry, HistoryQuery } from '../messages.ts'
 
 /** An entry as it is kept. `size` is its length in UTF-16 units, twice that in bytes. */
@@ -13,9 +13,6 @@ const longestShown = 4000
 /** A page of the export has about as many UTF-16 units. A message of a port may have 64 MiB. */
 const exportUnits = 4 << 20
 
-/** A browser that deletes the database may close the next connection too. */
-const mostTries = 3
-
 /** The bounds of the history. */
 export interface Bounds {
   entries: number
@@ -29,7 +26,7 @@ export class HistoryDb {
   private units: number | undefined
 
   async add(row: Row, bounds: Bounds): Promise<void> {
-    await this.write((entries) => void entries.add(row))
+    await this.write((entries) => entries.add(row))
     if (this.units !== undefined) this.units += row.size
     await this.dropOldest(bounds)
   }
@@ -89,12 +86,12 @@ export class HistoryDb {
   }
 
   async remove(id: number): Promise<void> {
-    await this.write((entries) => void entries.delete(id))
+    await this.write((entries) => entries.delete(id))
     this.units = undefined
   }
 
   async clear(): Promise<void> {
-    await this.write((entries) => void entries.clear())
+    await this.write((entries) => entries.clear())
     this.units = undefined
   }
 
@@ -113,7 +110,7 @@ export class HistoryDb {
 
   private async dropOldest({ entries: most, units: longest }: Bounds): Promise<void> {
     await this.use('readwrite', async (entries) => {
-      let count = await asked(entries.count())
+      let count = await request(entries.count())
       let units = this.units ?? await sum(entries)
       await each(entries.openCursor(), (cursor) => {
         if (count <= most && units <= longest) return false
@@ -126,58 +123,39 @@ export class HistoryDb {
     })
   }
 
-  private async write(change: (entries: IDBObjectStore) => void): Promise<void> {
-    await this.use('readwrite', (entries) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const { transaction } = entries
-      transaction.oncomplete = () => resolve()
-      transaction.onabort = () => reject(transaction.error ?? new Error('the history could not be kept'))
-      // A browser that deletes the database may report the request's error only.
-      transaction.onerror = ({ target }) => reject((target as IDBRequest).error)
-      change(entries)
-      return promise
-    })
+  private write(change: (entries: IDBObjectStore) => IDBRequest): Promise<void> {
+    return this.use('readwrite', (entries) => written(change(entries)))
   }
 
   /** Does work in a transaction. Work whose connection ends before the result is done again with a new connection. */
-  private async use<T>(mode: IDBTransactionMode, work: (entries: IDBObjectStore) => Promise<T>): Promise<T> {
-    for (let tries = 1;; tries++) {
-      try {
-        return await work((await this.connection()).transaction(store, mode).objectStore(store))
-      } catch (e) {
-        if (tries === mostTries || !endOfConnection.test((e as Error).name)) throw e
-        this.opened = this.units = undefined
-      }
-    }
+  private use<T>(mode: IDBTransactionMode, work: (entries: IDBObjectStore) => Promise<T>): Promise<T> {
+    let mine: Promise<IDBDatabase> | undefined
+    return retried(async () => {
+      mine = this.connection()
+      return work((await mine).transaction(store, mode).objectStore(store))
+    }, () => this.forget(mine))
   }
 
-  private async connection(): Promise<IDBDatabase> {
-    const forget = () => {
-      if (this.opened === made) this.opened = this.units = undefined
-    }
-    const made = this.opened ??= open(forget)
-    return made.catch((e: unknown) => {
-      forget()
-      throw e
-    })
+  private connection(): Promise<IDBDatabase> {
+    if (this.opened) return this.opened
+    const made = this.opened = open(() => this.forget(made))
+    made.catch(() => this.forget(made))
+    return made
+  }
+
+  private forget(opened: Promise<IDBDatabase> | undefined): void {
+    if (this.opened === opened) this.opened = this.units = undefined
   }
 }
 
 /** `closed`: the browser closed the database, because its files are gone or cannot be read. */
 function open(closed: () => void): Promise<IDBDatabase> {
-  const request = indexedDB.open(name, 1)
-  request.onupgradeneeded = () => {
-    const entries = request.result.createObjectStore(store, { keyPath: 'id', autoIncrement: true })
+  const opening = indexedDB.open(name, 1)
+  opening.onupgradeneeded = () => {
+    const entries = opening.result.createObjectStore(store, { keyPath: 'id', autoIncrement: true })
     for (const index of ['size', 'project', 'ts']) entries.createIndex(index, index)
   }
-  return asked(request).then((db) => Object.assign(db, { onclose: closed }))
-}
-
-function asked<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error ?? new Error('the history could not be read'))
-  })
+  return request(opening).then((db) => Object.assign(db, { onclose: closed }))
 }
 
 async function sum(entries: IDBObjectStore): Promise<number> {

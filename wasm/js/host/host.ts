@@ -507,7 +507,7 @@ export class Host {
     this.#ready = false
     this.#instance = undefined
     this.#tools.clear()
-    for (const id of this.#lasting) this.#settle(undefined, id, { error: toWire(crashed()) })
+    for (const id of this.#lasting) this.#settle(undefined, id, { error: toWire(crashed()) }) // their pages ask again
     const id = ++this.#lastOwn
     this.#own.set(id, () => queueMicrotask(() => old.exit())) // after its reply
     old.call(id, { method: 'close' })

@@ -11,3 +11,13 @@ export async function imported<T>(file: string, load: () => Promise<T>): Promise
     })
   }
 }
+
+/** Loads at first use. After a failure, the next use loads again: the network may have been away. */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () =>
+    loaded ??= load().catch((e) => {
+      loaded = undefined
+      throw e
+    })
+}

@@ -36,13 +36,3 @@ export async function part<K extends keyof Parts>(name: K, host: RegistryOptions
   const loaders = (host as { parts?: Loaders } | undefined)?.parts ?? parts
   return await imported<unknown>(`${name}.js`, loaders[name]) as Parts[K]
 }
-
-/** Loads at first use. After a failure, the next use loads again: the network may have been away. */
-export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined
-  return () =>
-    loaded ??= load().catch((e) => {
-      loaded = undefined
-      throw e
-    })
-}

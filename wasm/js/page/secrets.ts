@@ -1,15 +1,16 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
-import { openVault, type Vault } from '../shared/vault.ts'
+import { openVault } from '../shared/vault.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
+import { once } from './imported.ts'
 import { within } from './requests.ts'
 
 /** The longest wait for the database, in ms. */
 const patience = 5000
 
-/** The vault of this realm, once it is opened. */
-let opened: Promise<Vault> | undefined
+/** Opens the vault of this realm. */
+const open = once(openVault)
 
 /** Works that the database has not answered in time. Until they settle, others fail at once. */
 let late = 0
@@ -45,13 +46,6 @@ export async function openSecrets(): Promise<SecretStore> {
       return inTime(() => vault.setText(server, text, context(server, config?.url ?? '')))
     },
   }
-}
-
-/** Opens the vault. One that did not open is opened again. */
-function open(): Promise<Vault> {
-  const vault = opened ??= openVault()
-  vault.catch(() => opened = undefined)
-  return vault
 }
 
 /** Does work of the database, with a bound on the wait. */

@@ -1,7 +1,19 @@
 // How requests to IndexedDB end.
 
 /** The name of an error that a database gives whose connection ended before, or while, it was used. */
-export const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/
+const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/
+
+/**
+ * Does work with a database. Work whose connection has ended is done again, after `forget`: a browser that deletes the
+ * database may close the next connection too.
+ */
+export const retried = <T>(work: () => Promise<T>, forget: () => void, tries = 3): Promise<T> =>
+  work().catch((e: Error) => {
+    if (!endOfConnection.test(e.name)) throw e
+    forget()
+    if (tries === 1) throw e
+    return retried(work, forget, tries - 1)
+  })
 
 export function request<T>(r: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -19,6 +31,6 @@ export function written(r: IDBRequest): Promise<void> {
     const transaction = r.transaction!
     transaction.oncomplete = () => resolve()
     r.onerror = () => reject(r.error)
-    transaction.onabort = () => reject(transaction.error ?? new DOMException('the write was aborted', 'AbortError'))
+    transaction.onabort = () => reject(transaction.error ?? r.error)
   })
 }

@@ -1,4 +1,4 @@
-import { endOfConnection, request, written } from './database.ts'
+import { request, retried, written } from './database.ts'
 
 const dbName = 'portolan'
 
@@ -12,29 +12,23 @@ export interface Vault {
   setKey(name: string, pair: CryptoKeyPair): Promise<void>
 }
 
-/** A browser that deletes a database may close the next connection too. */
-const mostTries = 3
-
 /**
  * Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. A vault
  * whose database was closed or deleted opens it again.
  */
 export async function openVault(): Promise<Vault> {
   let vault: Promise<Vault> | undefined
-  const use = async <T>(work: (v: Vault) => T | Promise<T>): Promise<T> => {
-    for (let tries = 1;; tries++) {
-      const opened = openDB()
-      const mine = vault ??= opened.then(vaultOf)
+  const use = <T>(work: (v: Vault) => T | Promise<T>): Promise<T> => {
+    let opened: Promise<IDBDatabase>, mine: Promise<Vault>
+    return retried(async () => {
+      opened = openDB()
+      mine = vault ??= opened.then(vaultOf)
       mine.catch(() => vault = undefined) // the next one tries again
-      try {
-        return await work(await mine)
-      } catch (e) {
-        if (!endOfConnection.test((e as Error).name)) throw e
-        if (vault === mine) vault = undefined
-        if (connection === opened) connection = undefined
-        if (tries === mostTries) throw e
-      }
-    }
+      return work(await mine)
+    }, () => {
+      if (vault === mine) vault = undefined
+      if (connection === opened) connection = undefined
+    })
   }
   await use(() => {})
   return {
