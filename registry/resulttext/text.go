@@ -3,7 +3,8 @@
 // [Of] returns the text content if there is any, its blocks on lines of their own.
 // A marker in brackets stands for each block without text. A result without text
 // content gives structuredContent as compact JSON, or else the markers. Content and
-// structuredContent say the same twice, so that only one of them is used.
+// structuredContent say the same twice, so that only one of them is used. JSON of
+// 600,000 values or more stays as the server wrote it.
 //
 // The text of a result with isError begins with "Error: ". A result without any
 // content gives "(no output)". A block for the user alone is left out. The text has no
@@ -16,6 +17,7 @@
 package resulttext
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +27,10 @@ import (
 )
 
 const noOutput = "(no output)"
+
+// maxTree is the number of values, about 100 bytes each as a tree, from which on structuredContent stays as the server
+// wrote it.
+const maxTree = 600_000
 
 // Of returns a CallToolResult as one text of at most maxBytes (0: no limit), and
 // whether it was cut. keep, if not nil, stores a text that is cut and returns its
@@ -39,11 +45,14 @@ func Of(result []byte, maxBytes int, keep func(string) string) (out string, trun
 	isError, _ := rawjson.Bool(v[2])
 	out, hasText := contentText(content)
 	if kind := rawjson.Kind(structured); !hasText && kind != 0 && kind != '0' {
-		tree, err := rawjson.Parse(structured, 0, 0)
-		if err != nil {
-			return "", false, err
+		out = string(structured)
+		if bytes.Count(structured, []byte{','}) < maxTree {
+			tree, err := rawjson.Parse(structured, 0, 0)
+			if err != nil {
+				return "", false, err
+			}
+			out = tree.Stringify()
 		}
-		out = tree.Stringify()
 	}
 	if out == "" {
 		out = noOutput

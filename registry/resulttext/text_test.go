@@ -42,6 +42,19 @@ func TestHiddenTextAloneIsNoOutput(t *testing.T) {
 	}
 }
 
+func TestManyValuesStayAsWritten(t *testing.T) {
+	list := "[ 0" + strings.Repeat(", 0", maxTree) + " ]"
+	result := []byte(`{"structuredContent":` + list + `}`)
+	allocs := testing.AllocsPerRun(1, func() {
+		if got, _, err := Of(result, 0, nil); err != nil || got != list {
+			t.Errorf("%d characters, %v", len(got), err)
+		}
+	})
+	if allocs > 1000 {
+		t.Errorf("%.0f allocations", allocs)
+	}
+}
+
 func TestNotAResult(t *testing.T) {
 	for _, in := range []string{``, `null`, `[]`, `"x"`, `{"content":[`} {
 		if _, _, err := Of([]byte(in), 0, nil); err == nil {
