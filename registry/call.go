@@ -331,7 +331,11 @@ func (p *Pending) take(c *conn) (n int) {
 // send hands the call to a session that take has counted. The caller holds no lock.
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
-	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, Detach: p.call.Detach, Long: p.call.Timeout > wire.CallTimeoutMs*time.Millisecond, OnProgress: p.progress, OnAsk: p.asking}
+	out := ToolCall{
+		ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta,
+		Detach: p.call.Detach, Long: p.call.Timeout > wire.CallTimeoutMs*time.Millisecond,
+		OnProgress: p.progress, OnAsk: p.asking,
+	}
 	inline := false
 	stop, err := guarded(func() (stop func(error), err error) {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
@@ -488,7 +492,10 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 		p.done(nil, p.named(err))
 		return
 	}
-	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result, Task: output.Task, Origin: origin, r: r}, nil)
+	p.done(&Result{
+		Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result,
+		Task: output.Task, Origin: origin, r: r,
+	}, nil)
 }
 
 // longestWait bounds the time between two checks of the deadlines of calls, so that

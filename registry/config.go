@@ -217,7 +217,8 @@ func (c ServerConfig) clone() ServerConfig {
 
 // sameEndpoint reports whether a session for c serves d as well.
 func (c ServerConfig) sameEndpoint(d ServerConfig) bool {
-	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers) && c.Auth.Equal(d.Auth)
+	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport &&
+		maps.Equal(c.Headers, d.Headers) && c.Auth.Equal(d.Auth)
 }
 
 // offers reports whether the configuration lets the tool with that raw name through.

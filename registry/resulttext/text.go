@@ -17,7 +17,6 @@
 package resulttext
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -46,7 +45,7 @@ func Of(result []byte, maxBytes int, keep func(string) string) (out string, trun
 	out, hasText := contentText(content)
 	if kind := rawjson.Kind(structured); !hasText && kind != 0 && kind != '0' {
 		out = string(structured)
-		if bytes.Count(structured, []byte{','}) < maxTree {
+		if strings.Count(out, ",") < maxTree {
 			tree, err := rawjson.Parse(structured, 0, 0)
 			if err != nil {
 				return "", false, err
