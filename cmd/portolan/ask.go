@@ -129,7 +129,8 @@ func (t *person) form(ctx context.Context, server string, params []byte) ([]byte
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.out, "\nThe server %s asks: %s\nNever give it a password. An empty line takes what is in brackets.\n", printable(server), printable(question.Message))
+	fmt.Fprintf(t.out, "\nThe server %s asks: %s\nNever give it a password. An empty line takes what is in brackets.\n",
+		printable(server), printable(question.Message))
 	content := map[string]any{}
 	for _, name := range question.RequestedSchema.names {
 		value, err := t.field(ctx, name, question.RequestedSchema.fields[name], question.RequestedSchema.required[name])
@@ -273,7 +274,8 @@ func (t *person) address(ctx context.Context, server string, params []byte) ([]b
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.out, "\nThe server %s wants you to open a page at %s: %s\n  %s\n", printable(server), at.Host, printable(question.Message), printable(question.URL))
+	fmt.Fprintf(t.out, "\nThe server %s wants you to open a page at %s: %s\n  %s\n",
+		printable(server), at.Host, printable(question.Message), printable(question.URL))
 	prompt := "Have you opened it? [y]es, [n]o, [c]ancel: "
 	if question.AwaitsEnd {
 		prompt = "Are you done there? [y]es, [n]o, [c]ancel: "

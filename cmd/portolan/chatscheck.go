@@ -102,18 +102,27 @@ func trivial(prompt string) bool {
 		return true
 	}
 	letters := strings.FieldsFunc(plain, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	wide := strings.ContainsFunc(plain, func(c rune) bool { return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) })
+	wide := strings.ContainsFunc(plain, func(c rune) bool {
+		return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	})
 	return wide && len([]rune(plain)) < 10 || !wide && len(letters) < 5
 }
 
-// choose returns the scenarios that have one of the ids and one of the tags.
+// choose returns the scenarios that have one of the ids and one of the tags, and whose sites are all chosen.
 func choose(all []scenario, o *chatsOptions) []scenario {
 	return slices.DeleteFunc(slices.Clone(all), func(s scenario) bool {
-		tagged := len(o.tags) == 0 || slices.ContainsFunc(o.tags, func(t string) bool { return slices.Contains(s.Tags, t) || slices.Contains(s.Sites, t) })
+		tagged := len(o.tags) == 0 || slices.ContainsFunc(o.tags, func(tag string) bool {
+			return slices.Contains(s.Tags, tag) || slices.Contains(s.Sites, tag)
+		})
 		named := len(o.ids) == 0 || slices.Contains(o.ids, s.ID)
-		sited := len(o.sites) == 0 || len(s.Sites) == 0 || !slices.ContainsFunc(s.Sites, func(site string) bool { return !slices.Contains(o.sites, site) })
+		sited := len(o.sites) == 0 || len(missing(s.Sites, o.sites)) == 0
 		return !tagged || !named || !sited
 	})
+}
+
+// missing returns those of the wanted sites that are not among the others.
+func missing(wanted, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(wanted), func(site string) bool { return slices.Contains(others, site) })
 }
 
 // A step is a scenario for some sites at the same time.
@@ -166,7 +175,8 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 	}
 	for _, site := range sites {
 		if !slices.Contains(offered, site) {
-			return nil, fmt.Errorf("the browser does not offer %s: switch it on in the side panel; it offers %s", site, strings.Join(offered, ", "))
+			return nil, fmt.Errorf("the browser does not offer %s: switch it on in the side panel; it offers %s",
+				site, strings.Join(offered, ", "))
 		}
 	}
 	if len(sites) == 0 {
@@ -180,8 +190,8 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 			}
 			continue
 		}
-		if missing := slices.DeleteFunc(slices.Clone(s.Sites), func(site string) bool { return slices.Contains(offered, site) }); len(missing) > 0 {
-			fmt.Fprintf(c.log, "skipped %s: the browser does not offer %s\n", s.ID, strings.Join(missing, ", "))
+		if lacking := missing(s.Sites, offered); len(lacking) > 0 {
+			fmt.Fprintf(c.log, "skipped %s: the browser does not offer %s\n", s.ID, strings.Join(lacking, ", "))
 			continue
 		}
 		plan = append(plan, step{s, s.Sites})
@@ -204,11 +214,12 @@ func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, er
 		}
 		var sites []string
 		for _, t := range list.Tools {
-			site, isChat := strings.CutPrefix(t.Name, "chat_")
-			if schema, ok := t.InputSchema.(map[string]any); isChat && ok {
-				if properties, _ := schema["properties"].(map[string]any); properties["conversationId"] != nil && properties["tool"] == nil { // chat_start has a tool
-					sites = append(sites, site)
-				}
+			site, named := strings.CutPrefix(t.Name, "chat_")
+			schema, _ := t.InputSchema.(map[string]any)
+			properties, _ := schema["properties"].(map[string]any)
+			isStart := properties["tool"] != nil // chat_start
+			if named && properties["conversationId"] != nil && !isStart {
+				sites = append(sites, site)
 			}
 		}
 		if len(sites) > 0 {
