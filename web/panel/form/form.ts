@@ -10,177 +10,174 @@ const beyond = ('patternProperties if dependentSchemas dependentRequired depende
   '$recursiveRef contains').split(' ')
 const long = /text|body|content|query|code|sql|prompt|message|markdown|html|script|description|comment/i
 
-/** The form of a tool's inputSchema. Never throws; what has no widget is a JSON field. */
-export function formOf(schema: unknown): Field {
-  let left = maxFields
-
-  /** `names` are the references on the way here. */
-  function make(s: unknown, required: boolean, depth: number, names: string[], name = ''): Field {
-    if (--left < 0) return json({}, required)
-    if (!isObject(s)) return json({}, required)
-    const ref = get(s, '$ref')
-    if (typeof ref === 'string') {
-      const target = lookup(schema, ref)
-      if (names.includes(ref)) return json(s, required)
-      if (!isObject(target)) return json(s, required)
-      return make(join(target, without(s, '$ref')), required, depth, [...names, ref], name)
-    }
-    const all = get(s, 'allOf')
-    if (Array.isArray(all)) {
-      const [only] = all
-      if (all.length !== 1 || !isObject(only)) return json(s, required)
-      return make(join(only, without(s, 'allOf')), required, depth, names, name)
-    }
-    if (beyond.some((keyword) => get(s, keyword) !== undefined)) return json(s, required)
-
-    const union = get(s, 'anyOf') ?? get(s, 'oneOf')
-    if (Array.isArray(union)) return alternatives(s, union, required, depth, names, name)
-    if (get(s, 'const') !== undefined)
-      return choice(s, [{ value: s.const, label: labelOf(s.const, text(s, 'title')) }], required)
-    const list = get(s, 'enum')
-    if (Array.isArray(list)) {
-      const labels = get(s, 'enumNames')
-      return choice(
-        s,
-        list.map((value, i) => ({ value, label: labelOf(value, Array.isArray(labels) ? labels[i] : undefined) })),
-        required,
-      )
-    }
-
-    const types = [get(s, 'type')].flat().filter((t) => typeof t === 'string')
-    const real = types.filter((t) => t !== 'null')
-    if (real.length > 1)
-      return alternatives(without(s, 'type'), types.map((type) => ({ type })), required, depth, names, name)
-    const common = commonOf(s, required, types.length > real.length)
-    const type = real[0] ??
-      (isObject(get(s, 'properties'))
-        ? 'object'
-        : get(s, 'items') !== undefined
-        ? 'array'
-        : types.length
-        ? 'null'
-        : undefined)
-    const n = (key: string) => number(s, key)
-    if (type === 'string') {
-      const format = text(s, 'format')
-      const pattern = text(s, 'pattern')
-      const [minLength, maxLength] = [n('minLength'), n('maxLength')]
-      const multiline = !format && (maxLength === undefined ? long.test(name) : maxLength > 200)
-      return {
-        ...common,
-        kind: 'string',
-        multiline,
-        ...(format && { format }),
-        ...(pattern && { pattern }),
-        ...(minLength && { minLength }),
-        ...(maxLength !== undefined && { maxLength }),
-      }
-    }
-    if (type === 'number' || type === 'integer') {
-      const limits = {
-        min: n('minimum'),
-        max: n('maximum'),
-        above: n('exclusiveMinimum'),
-        below: n('exclusiveMaximum'),
-        multipleOf: n('multipleOf'),
-      }
-      return {
-        ...common,
-        kind: 'number',
-        integer: type === 'integer',
-        ...Object.fromEntries(Object.entries(limits).filter(([, v]) => v !== undefined)),
-      }
-    }
-    if (type === 'boolean') return { ...common, kind: 'boolean' }
-    if (type === 'null') return choice(s, [{ value: null, label: 'null' }], required)
-    if (type !== 'array' && type !== 'object') return json(s, required)
-    if (depth === maxDepth) return json(s, required)
-    if (type === 'object') return object(s, required, depth, names)
-    const items = get(s, 'items')
-    if (Array.isArray(items)) return json(s, required)
-    const [minItems, maxItems] = [n('minItems'), n('maxItems')]
-    return {
-      ...common,
-      kind: 'array',
-      item: make(items, true, depth + 1, names, name),
-      unique: get(s, 'uniqueItems') === true,
-      ...(minItems && { minItems }),
-      ...(maxItems !== undefined && { maxItems }),
-    }
-  }
-
-  function object(s: Obj, required: boolean, depth: number, names: string[]): Field {
-    const properties = get(s, 'properties')
-    const others = get(s, 'additionalProperties')
-    const known = isObject(properties) ? Object.entries(properties) : []
-    // A tool without parameters has an empty form; an empty object inside is free.
-    const free = isObject(others) || (!known.length && others !== false && (depth > 0 || others === true))
-    if (free) return json(s, required)
-    const needed = new Set(strings(get(s, 'required')))
-    if (known.length > left) return json(s, required)
-    return {
-      ...commonOf(s, required),
-      kind: 'object',
-      fields: known.map(([name, p]) => ({ name, field: make(p, needed.has(name), depth + 1, names, name) })),
-    }
-  }
-
-  function alternatives(
-    s: Obj,
-    list: unknown[],
-    required: boolean,
-    depth: number,
-    names: string[],
-    name: string,
-  ): Field {
-    if (get(s, 'anyOf') && get(s, 'oneOf')) return json(s, required)
-    const base = without(s, 'anyOf', 'oneOf', 'enumNames')
-    const isNull = (v: unknown) => get(v, 'type') === 'null' || (isObject(v) && v.const === null)
-    const real = list.filter((v) => !isNull(v))
-    const nullable = real.length < list.length
-    if (real.length > maxOptions) return json(s, required)
-    if (real.every((v) => isObject(v) && Object.hasOwn(v, 'const'))) {
-      return {
-        ...choice(
-          base,
-          real.map((v) => ({ value: get(v, 'const'), label: labelOf(get(v, 'const'), text(v, 'title')) })),
-          required,
-        ),
-        nullable,
-      }
-    }
-    // Alternatives that only say which members are needed together: the server checks that.
-    if (real.every((v) => isObject(v) && Object.keys(v).every((k) => k === 'required')))
-      return make(base, required, depth, names, name)
-    if (real.length === 1)
-      return { ...make(isObject(real[0]) ? join(real[0], base) : real[0], required, depth, names, name), nullable }
-    if (depth === maxDepth) return json(s, required)
-    const options = real.map((v, i) => {
-      const field = make(
-        isObject(v) ? join(without(base, 'title', 'description', 'default'), v) : v,
-        true,
-        depth + 1,
-        names,
-        name,
-      )
-      const type = get(v, 'type')
-      return {
-        field,
-        label: text(v, 'title') ?? text(v, '$ref')?.split('/').at(-1) ?? constants(field) ??
-          (typeof type === 'string' ? type : String(i + 1)),
-      }
-    })
-    return { ...commonOf(s, required, nullable), kind: 'union', options }
-  }
-
-  return make(schema, true, 0, [])
+/** Where a schema stands. */
+interface Place {
+  readonly form: { readonly root: unknown; fieldsLeft: number }
+  /** The name of its property, which tells long texts from short ones. */
+  name: string
+  required: boolean
+  depth: number
+  /** The references on the way here. */
+  refs: string[]
 }
 
-const json = (s: Obj, required: boolean): Field => ({ ...commonOf(s, required), kind: 'json' })
+/** The form of a tool's inputSchema. Never throws; what has no widget is a JSON field. */
+export const formOf = (root: unknown): Field =>
+  make(root, { form: { root, fieldsLeft: maxFields }, name: '', required: true, depth: 0, refs: [] })
 
-function choice(s: Obj, options: ChoiceField['options'], required: boolean): Field {
-  if (!options.length || options.length > maxOptions) return json(s, required)
-  return { ...commonOf(s, required), kind: 'choice', options }
+function make(s: unknown, at: Place): Field {
+  if (--at.form.fieldsLeft < 0 || !isObject(s)) return json({}, at)
+  return joined(s, at) ?? listed(s, at) ?? typed(s, at)
+}
+
+/** The field of a schema that refers to another one, or has keywords that no form shows. */
+function joined(s: Obj, at: Place): Field | undefined {
+  const ref = get(s, '$ref')
+  if (typeof ref === 'string') {
+    const target = lookup(at.form.root, ref)
+    if (at.refs.includes(ref) || !isObject(target)) return json(s, at)
+    return make(join(target, without(s, '$ref')), { ...at, refs: [...at.refs, ref] })
+  }
+  const all = get(s, 'allOf')
+  if (Array.isArray(all)) {
+    const [only] = all
+    if (all.length !== 1 || !isObject(only)) return json(s, at)
+    return make(join(only, without(s, 'allOf')), at)
+  }
+  if (beyond.some((keyword) => get(s, keyword) !== undefined)) return json(s, at)
+  return undefined
+}
+
+/** The field of a schema that lists values or alternatives. */
+function listed(s: Obj, at: Place): Field | undefined {
+  const union = get(s, 'anyOf') ?? get(s, 'oneOf')
+  if (Array.isArray(union)) return alternatives(s, union, at)
+  if (get(s, 'const') !== undefined)
+    return choice(s, [{ value: s.const, label: labelOf(s.const, text(s, 'title')) }], at)
+  const list = get(s, 'enum')
+  if (!Array.isArray(list)) return undefined
+  const labels = get(s, 'enumNames')
+  return choice(
+    s,
+    list.map((value, i) => ({ value, label: labelOf(value, Array.isArray(labels) ? labels[i] : undefined) })),
+    at,
+  )
+}
+
+function typed(s: Obj, at: Place): Field {
+  const types = [get(s, 'type')].flat().filter((t) => typeof t === 'string')
+  const real = types.filter((t) => t !== 'null')
+  if (real.length > 1) return alternatives(without(s, 'type'), types.map((type) => ({ type })), at)
+  const common = commonOf(s, at, types.length > real.length)
+  const type = real[0] ?? (types.length ? 'null' : undefined)
+  if (type === 'string') return stringField(s, common, at.name)
+  if (type === 'number' || type === 'integer') return numberField(s, common, type === 'integer')
+  if (type === 'boolean') return { ...common, kind: 'boolean' }
+  const isObjects = type === 'object' || !real.length && isObject(get(s, 'properties'))
+  const isList = type === 'array' || !real.length && get(s, 'items') !== undefined
+  if (isObjects || isList) {
+    if (at.depth === maxDepth) return json(s, at)
+    return isObjects ? objectField(s, at) : arrayField(s, common, at)
+  }
+  return type === 'null' ? choice(s, [{ value: null, label: 'null' }], at) : json(s, at)
+}
+
+function arrayField(s: Obj, common: Common, at: Place): Field {
+  const items = get(s, 'items')
+  if (Array.isArray(items)) return json(s, at)
+  const [minItems, maxItems] = [number(s, 'minItems'), number(s, 'maxItems')]
+  return {
+    ...common,
+    kind: 'array',
+    item: make(items, { ...at, required: true, depth: at.depth + 1 }),
+    unique: get(s, 'uniqueItems') === true,
+    ...(minItems && { minItems }),
+    ...(maxItems !== undefined && { maxItems }),
+  }
+}
+
+function objectField(s: Obj, at: Place): Field {
+  const properties = get(s, 'properties')
+  const others = get(s, 'additionalProperties')
+  const known = isObject(properties) ? Object.entries(properties) : []
+  // A tool without parameters has an empty form; an empty object inside is free.
+  const free = isObject(others) || (!known.length && others !== false && (at.depth > 0 || others === true))
+  if (free || known.length > at.form.fieldsLeft) return json(s, at)
+  const needed = new Set(strings(get(s, 'required')))
+  return {
+    ...commonOf(s, at),
+    kind: 'object',
+    fields: known.map(([name, p]) => ({
+      name,
+      field: make(p, { ...at, name, required: needed.has(name), depth: at.depth + 1 }),
+    })),
+  }
+}
+
+function alternatives(s: Obj, list: unknown[], at: Place): Field {
+  if (get(s, 'anyOf') && get(s, 'oneOf')) return json(s, at)
+  const base = without(s, 'anyOf', 'oneOf', 'enumNames')
+  const isNull = (v: unknown) => get(v, 'type') === 'null' || (isObject(v) && v.const === null)
+  const real = list.filter((v) => !isNull(v))
+  const nullable = real.length < list.length
+  if (real.length > maxOptions) return json(s, at)
+  if (real.every((v) => isObject(v) && Object.hasOwn(v, 'const'))) {
+    const options = real.map((v) => ({ value: get(v, 'const'), label: labelOf(get(v, 'const'), text(v, 'title')) }))
+    return { ...choice(base, options, at), nullable }
+  }
+  // Alternatives that only say which members are needed together: the server checks that.
+  if (real.every((v) => isObject(v) && Object.keys(v).every((k) => k === 'required'))) return make(base, at)
+  if (real.length === 1)
+    return { ...make(isObject(real[0]) ? join(real[0], base) : real[0], at), nullable }
+  if (at.depth === maxDepth) return json(s, at)
+  const shared = without(base, 'title', 'description', 'default')
+  const options = real.map((v, i) => {
+    const field = make(isObject(v) ? join(shared, v) : v, { ...at, required: true, depth: at.depth + 1 })
+    const type = get(v, 'type')
+    return {
+      field,
+      label: text(v, 'title') ?? text(v, '$ref')?.split('/').at(-1) ?? constants(field) ??
+        (typeof type === 'string' ? type : String(i + 1)),
+    }
+  })
+  return { ...commonOf(s, at, nullable), kind: 'union', options }
+}
+
+type Common = ReturnType<typeof commonOf>
+
+function stringField(s: Obj, common: Common, name: string): Field {
+  const format = text(s, 'format')
+  const pattern = text(s, 'pattern')
+  const [minLength, maxLength] = [number(s, 'minLength'), number(s, 'maxLength')]
+  const multiline = !format && (maxLength === undefined ? long.test(name) : maxLength > 200)
+  return {
+    ...common,
+    kind: 'string',
+    multiline,
+    ...(format && { format }),
+    ...(pattern && { pattern }),
+    ...(minLength && { minLength }),
+    ...(maxLength !== undefined && { maxLength }),
+  }
+}
+
+function numberField(s: Obj, common: Common, integer: boolean): Field {
+  const limits = {
+    min: number(s, 'minimum'),
+    max: number(s, 'maximum'),
+    above: number(s, 'exclusiveMinimum'),
+    below: number(s, 'exclusiveMaximum'),
+    multipleOf: number(s, 'multipleOf'),
+  }
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
+  return { ...common, kind: 'number', integer, ...Object.fromEntries(set) }
+}
+
+const json = (s: Obj, at: Place): Field => ({ ...commonOf(s, at), kind: 'json' })
+
+function choice(s: Obj, options: ChoiceField['options'], at: Place): Field {
+  if (!options.length || options.length > maxOptions) return json(s, at)
+  return { ...commonOf(s, at), kind: 'choice', options }
 }
 
 /** What an object says of itself by its constant members. */
@@ -192,7 +189,7 @@ function constants(field: Field): string | undefined {
   return said.join(', ') || undefined
 }
 
-function commonOf(s: Obj, required: boolean, nullable = false) {
+function commonOf(s: Obj, { required }: Place, nullable = false) {
   const title = text(s, 'title')
   const description = text(s, 'description')
   return {
