@@ -65,7 +65,8 @@ export class JsonFilter {
   push(chunk: Uint8Array): Uint8Array[] {
     const kept: Uint8Array[] = []
     const end = chunk.length, most = this.#bounds.depth, list = this.#bounds.list
-    let depth = this.#depth, deepest = this.deepest, values = this.values, skips = this.#skips, listing = this.#listing // locals are faster in the loop over bytes
+    // Locals are faster in the loop over bytes.
+    let depth = this.#depth, deepest = this.deepest, values = this.values, skips = this.#skips, listing = this.#listing
     let from = skips || listing || this.#cut ? -1 : 0, element = 0, at = 0
     if (this.#inString) {
       if (from === 0 && this.#length > this.#most(depth)) {

@@ -122,7 +122,8 @@ export class Trust {
     if (key !== undefined)
       void this.#write(async (t) => {
         const pins = lines((await t.read<Pins>(pinsShape))?.[key] ?? '')
-        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedShape) ?? {} // one text for each server, because most are not read
+        // One text for each server, because most are not read.
+        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedShape) ?? {}
         const definitions = definitionsOf(before)
         for (const t of tools)
           if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
