@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -24,6 +25,9 @@ func CheckFile(path string, stat fs.FileInfo) error {
 // ReplaceFile replaces the file at path in one step. Only its owner may read it. The caller holds the lock of the file.
 // So its next version has one name, and what a killed process left there goes.
 func ReplaceFile(path string, text []byte) error {
+	if behind, err := filepath.EvalSymlinks(path); err == nil { // else what was revoked would stay behind a link
+		path = behind
+	}
 	next := path + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

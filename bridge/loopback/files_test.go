@@ -63,3 +63,22 @@ func TestReplaceFileTakesALeftoverAway(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// The file may lie elsewhere, behind a link. What is taken out of it is gone there, too.
+func TestReplaceFileBehindALink(t *testing.T) {
+	path, link := filepath.Join(t.TempDir(), "bridge.json"), filepath.Join(t.TempDir(), "bridge.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err) // Windows may not allow it
+	}
+	if err := loopback.ReplaceFile(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	stat, lost := os.Lstat(link)
+	if err != nil || lost != nil || string(text) != "new" || stat.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%q, %v, %v, %v", text, err, stat, lost)
+	}
+}
