@@ -43,6 +43,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 )
@@ -77,6 +78,9 @@ const usage = `usage:
 URL is the http or https endpoint of an MCP server, or builtin:demo.
 `
 
+// longestEnd is the time until a process that does not end is ended. A gateway may need 10 s to end its programs.
+const longestEnd = 15 * time.Second
+
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // the terminal was closed
@@ -84,8 +88,8 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, func() {
-		stop()     // a second signal ends the process
-		exitSoon() // a command may be reading a pipe that has no end
+		stop()             // a second signal ends the process
+		exitIn(longestEnd) // a command may be reading a pipe that has no end
 	})
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -265,6 +265,7 @@ func TestAClosedTerminalEndsACall(t *testing.T) {
 
 // A pipe in place of a file may never end. One interrupt ends the command all the same.
 func TestAnInterruptEndsACommandThatReadsAPipe(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
