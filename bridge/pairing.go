@@ -105,6 +105,7 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 		who.Label = "browser"
 	}
 	profile := handshake.Profile{InstallID: who.InstallID, Label: who.Label, Origin: origin, Address: first.Address}
+	var unkept error
 	err := handshake.AcceptPair(ctx, c, first, profile,
 		func(ctx context.Context, code string, confirmed <-chan struct{}) error {
 			return w.ask(ctx, who, code, confirmed)
@@ -113,8 +114,12 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 			if !w.open() { // the command or the time ended
 				return refuse(handshake.CodeNotPairing, "the pairing was ended")
 			}
-			return b.keep(who, key)
+			unkept = b.keep(who, key)
+			return unkept
 		})
+	if unkept != nil { // another attempt would end like this one
+		w.end(unkept)
+	}
 	if err != nil {
 		if w.failures++; w.failures >= windowAttempts {
 			w.end(errWindowClosed)

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -82,24 +81,23 @@ func (s *store) load() (*secrets, error) {
 	if s.memory != nil {
 		return s.memory, nil
 	}
+	stat, err := os.Stat(s.path)
+	if err == nil {
+		err = loopback.CheckFile(s.path, stat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read pairings: %w", err)
+	}
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, fmt.Errorf("read pairings: %w", err)
 	}
 	defer f.Close()
-	stat, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read pairings: %w", err)
-	}
-	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
-			s.path, stat.Mode().Perm())
-	}
 	var out secrets
 	// The decoder's errors could quote the file.
 	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 ||
 		len(out.Local) != handshake.Size {
-		return nil, fmt.Errorf("%s is not a file of this version of the bridge", s.path)
+		return nil, fmt.Errorf("%s is not a file of this version of the bridge: move it away and pair again", s.path)
 	}
 	return &out, nil
 }

@@ -57,11 +57,21 @@ func TestFailures(t *testing.T) {
 			t.Error(text)
 		}
 	})
+	t.Run("a script that does not name its interpreter", func(t *testing.T) {
+		path := t.TempDir() + "/script"
+		if err := os.WriteFile(path, []byte("exit 4\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := serve(t, nil, Server{Name: "p", Command: path})
+		if text := r.initialize("p"); !strings.Contains(text, "the system did not start it: exec format error") {
+			t.Error(text)
+		}
+	})
 	t.Run("no such folder", func(t *testing.T) {
 		s := testServer(t, "p", "raw")
 		s.Dir = t.TempDir() + "/none"
 		r := serve(t, nil, s)
-		if text := r.initialize("p"); !strings.Contains(text, "the program p ended: ") {
+		if text := r.initialize("p"); !strings.Contains(text, `the program p ended: its folder \"`) {
 			t.Error(text)
 		}
 	})

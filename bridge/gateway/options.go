@@ -19,6 +19,8 @@ type Options struct {
 	// page at origin accepted them. confirmed is closed when the page has confirmed.
 	// Nobody can be paired if it is nil.
 	Pair func(ctx context.Context, origin, digits string, confirmed <-chan struct{}) error
+	// Paired is called after Pair returned nil: the pairing was kept, or err says why not. It may be nil.
+	Paired func(origin string, err error)
 
 	Shared bool          // one process for all clients of each server
 	Idle   time.Duration // how long an unused process is kept; 10 min if 0

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -144,9 +143,8 @@ func (o *origins) file() (*grants, error) {
 	if o.read != nil && os.SameFile(stat, o.readAt) && stat.ModTime().Equal(o.readAt.ModTime()) && stat.Size() == o.readAt.Size() {
 		return o.read, nil
 	}
-	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
-			o.path, stat.Mode().Perm())
+	if err := loopback.CheckFile(o.path, stat); err != nil {
+		return nil, fmt.Errorf("read the admitted origins: %w", err)
 	}
 	text, err := os.ReadFile(o.path)
 	if err != nil {
@@ -154,7 +152,7 @@ func (o *origins) file() (*grants, error) {
 	}
 	var out grants
 	if json.Unmarshal(text, &out) != nil || out.Version != 1 {
-		return nil, fmt.Errorf("%s is not a file of this version of the gateway", o.path)
+		return nil, fmt.Errorf("%s is not a file of this version of the gateway: move it away and pair again", o.path)
 	}
 	o.read, o.readAt = &out, stat
 	return &out, nil

@@ -97,10 +97,14 @@ func (g *Gateway) pair(ctx context.Context, c *socket.Conn, req *http.Request, o
 			return g.opts.Pair(ctx, origin, digits, confirmed)
 		},
 		func(key []byte) error {
-			return g.origins.change(func(all *grants) error {
+			err := g.origins.change(func(all *grants) error {
 				all.add(origin, tokenOf(key))
 				return nil
 			})
+			if g.opts.Paired != nil {
+				g.opts.Paired(origin, err)
+			}
+			return err
 		})
 	for _, name := range []string{"pair " + origin, "pair"} {
 		if err != nil {

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"os"
 	"os/exec"
+	"syscall"
 	"time"
 )
 
@@ -51,11 +53,17 @@ func (e *entry) start(ctx context.Context, owner string) (*program, *fault) {
 }
 
 func cannotStart(s Server, err error) string {
+	if _, lost := os.Stat(s.Dir); s.Dir != "" && lost != nil { // the system names the command in both cases
+		return fmt.Sprintf("its folder %q was not found", printable([]byte(s.Dir)))
+	}
+	reason, known := errors.AsType[syscall.Errno](err)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("its command %q was not found", printable([]byte(s.Command)))
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("its command %q may not be run", printable([]byte(s.Command)))
+	case known: // its words have no argument and no variable
+		return "the system did not start it: " + reason.Error()
 	}
 	return "the system did not start it"
 }

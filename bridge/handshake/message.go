@@ -47,6 +47,7 @@ const (
 	CodeDeclined    = "DECLINED"     // a person said no, or did not answer
 	CodeTooMany     = "TOO_MANY"     // try again later
 	CodeWrongTarget = "WRONG_TARGET" // the dialled address is not this bridge's
+	CodeNotKept     = "NOT_KEPT"     // the bridge could not store the key
 )
 
 // A Refusal is the error of an exchange that failed. Its text is for people and holds

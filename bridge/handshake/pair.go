@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -176,6 +177,9 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 		return err
 	}
 	if err := keep(a.key); err != nil {
+		if _, refused := errors.AsType[*Refusal](err); !refused {
+			Refuse(ctx, p, refuse(CodeNotKept, "the key could not be stored, and the terminal says why"))
+		}
 		return err
 	}
 	return send(ctx, p, Message{Type: "pair-done", MAC: a.mac("bridge")})

@@ -6,21 +6,42 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
-// ReplaceFile replaces the file at path in one step. Only its owner may read it.
+// CheckFile refuses a file of secrets that others may read, and what is no file: to read a pipe might never end.
+func CheckFile(path string, stat fs.FileInfo) error {
+	switch {
+	case !stat.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file: move it away and pair again", path)
+	case runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
+			path, stat.Mode().Perm())
+	}
+	return nil
+}
+
+// ReplaceFile replaces the file at path in one step. Only its owner may read it. The caller holds the lock of the file.
+// So its next version has one name, and what a killed process left there goes.
 func ReplaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".portolan-*") // made with mode 0600
+	if behind, err := filepath.EvalSymlinks(path); err == nil { // else what was revoked would stay behind a link
+		path = behind
+	}
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer os.Remove(next)
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(next, path)
 }
 
 // lockAge is the age at which a lock file counts as left behind. One from the future is, too: the clock was set back.
@@ -41,5 +62,5 @@ func Lock(path string) (unlock func(), err error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return nil, fmt.Errorf("%s is held by another process", path)
+	return nil, fmt.Errorf("%s is held by another process: try again in %d seconds", path, int(lockAge.Seconds()))
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,13 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 				return nil, err
 			}
 			text := err.Error()
+			if name, unknown := strings.CutPrefix(text, "flag provided but not defined: -"); unknown {
+				var names []string
+				flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+				if near := nearest(name, names); near != "" {
+					text += "; did you mean --" + near + "?"
+				}
+			}
 			if i := strings.LastIndex(text, " for flag "); i >= 0 {
 				text = text[i+1:] // without the value, which may hold a key
 			}
@@ -86,6 +94,41 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 	}
 	return rest, nil
+}
+
+// nearest returns the first of the words that is a written one but for two letters, or "".
+func nearest(written string, words []string) string {
+	best, found := min(3, len(written)-1), ""
+	if len(written) > 40 {
+		return ""
+	}
+	for _, word := range slices.Sorted(slices.Values(words)) {
+		if d := distance(written, word); d < best {
+			best, found = d, word
+		}
+	}
+	return found
+}
+
+// distance returns how many letters have to be added, removed or changed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := diagonal
+			if a[i] != b[j] {
+				changed++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(changed, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // parseAll reads the flags of a command that has no other arguments.

@@ -22,10 +22,13 @@ type person struct {
 	out   io.Writer
 }
 
-// personAt returns nil if in is no terminal: then nobody can be asked.
+// personAt returns nil if in is no terminal: then nobody can be asked. Input that is closed reads as the null device.
 func personAt(in *os.File, out io.Writer) *person {
 	info, err := in.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
 		return nil
 	}
 	return personTyping(in, out)

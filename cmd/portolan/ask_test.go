@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -72,5 +73,17 @@ func TestNobodyAtTheTerminal(t *testing.T) {
 	}
 	if _, err := personTyping(strings.NewReader(""), io.Discard).address(t.Context(), "harbour", []byte(`{"url":"https://pay.example/"}`)); !errors.Is(err, errNoLine) {
 		t.Errorf("error %v, want errNoLine", err)
+	}
+}
+
+// The input of a program that a timer or another program starts is often the null device, or closed.
+func TestTheNullDeviceIsNoTerminal(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if personAt(null, io.Discard) != nil {
+		t.Error("a person is at the null device")
 	}
 }

@@ -199,5 +199,7 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// exitSoon ends the process in 5 s, unless it has ended by then.
-func exitSoon() { time.AfterFunc(forcedExit, func() { os.Exit(1) }) }
+func exitSoon() { exitIn(forcedExit) }
+
+// exitIn ends the process after that time, unless it has ended by then.
+func exitIn(d time.Duration) { time.AfterFunc(d, func() { os.Exit(1) }) }

@@ -96,9 +96,18 @@ func (p program) socket(t *testing.T) *socket.Conn {
 	return socket.New(ws, nil, socket.Limits{})
 }
 
-// pair runs portolan bridge pair and returns the key. The person types the digits into the
-// extension and y into the terminal.
 func (p program) pair(t *testing.T) []byte {
+	t.Helper()
+	key, said, failed, err := p.tryPair(t)
+	if err != nil || failed != nil {
+		t.Fatal(err, failed, said)
+	}
+	return key
+}
+
+// tryPair runs portolan bridge pair. The person types the digits into the extension and y into the terminal. It returns
+// what the command writes to stderr, how the command ends, and how the extension's side of it ends.
+func (p program) tryPair(t *testing.T) (key []byte, errs string, failed, err error) {
 	t.Helper()
 	cmd := p.command("pair")
 	stdin, err := cmd.StdinPipe()
@@ -109,18 +118,18 @@ func (p program) pair(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = os.Stderr
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
 	said := bufio.NewReader(stdout)
 	if line, err := said.ReadString('\n'); err != nil || !strings.Contains(line, "side panel") {
 		t.Fatalf("%q, %v", line, err)
 	}
 	digits := regexp.MustCompile(`^\s+(\d{3}) (\d{3})$`)
 	who := handshake.Profile{InstallID: "i-1", Label: "Work", Origin: origin, Address: p.addr}
-	key, err := handshake.Pair(t.Context(), p.socket(t), who, func(context.Context) (string, error) {
+	key, err = handshake.Pair(t.Context(), p.socket(t), who, func(context.Context) (string, error) {
 		for {
 			line, err := said.ReadString('\n')
 			if err != nil {
@@ -141,10 +150,26 @@ func (p program) pair(t *testing.T) []byte {
 			}
 		}
 	})
-	if err != nil {
+	failed = cmd.Wait()
+	return key, stderr.String(), failed, err
+}
+
+// TestKeyThatCannotBeStored pairs while the folder does not take the file. Both sides get the reason, and the command ends.
+func TestKeyThatCannotBeStored(t *testing.T) {
+	p := newProgram(t)
+	if out, err := p.command("token").CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	if err := os.MkdirAll(filepath.Join(p.dir, "bridge.json.new", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return key
+	_, said, failed, err := p.tryPair(t)
+	if err == nil || !strings.Contains(err.Error(), "NOT_KEPT") {
+		t.Errorf("the extension gets %v", err)
+	}
+	if failed == nil || !strings.Contains(said, "write pairings: ") {
+		t.Errorf("the command: %v, %s", failed, said)
+	}
 }
 
 // extend connects an extension with one tool.

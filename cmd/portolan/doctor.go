@@ -45,9 +45,9 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if *proxyURL == "" && *server == "" {
 		return fmt.Errorf("%w: want --proxy or --server, or both", errUsage)
 	}
-	for _, u := range []string{*proxyURL, *server} {
-		if parsed, err := url.Parse(u); err != nil || u != "" && parsed.Host == "" {
-			return fmt.Errorf("%w: %q is not an absolute URL", errUsage, u)
+	for name, u := range map[string]string{"--proxy": *proxyURL, "--server": *server} {
+		if parsed, err := url.Parse(u); err != nil || u != "" && parsed.Host == "" { // the URL may hold a key
+			return fmt.Errorf("%w: %s: not an absolute URL", errUsage, name)
 		}
 	}
 	r := &report{origin: cmp.Or(*origin, "http://localhost:3000"), out: stdout, client: &http.Client{

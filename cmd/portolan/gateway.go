@@ -72,6 +72,13 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	opts.Pair = func(ctx context.Context, origin, digits string, confirmed <-chan struct{}) error {
 		return gatewayPair(ctx, lines, stdout, origin, digits, confirmed)
 	}
+	opts.Paired = func(origin string, err error) {
+		if err != nil {
+			fmt.Fprintf(stdout, "It was not paired: %v\n", err)
+			return
+		}
+		fmt.Fprintf(stdout, "Paired. portolan gateway revoke %s takes that back.\n", origin)
+	}
 	if *verbose {
 		opts.Logger = slog.New(slog.NewTextHandler(stderr, nil))
 		opts.Stderr = func(server, line string) { fmt.Fprintf(stderr, "%s: %s\n", server, line) }
@@ -160,7 +167,6 @@ func gatewayPair(ctx context.Context, lines <-chan string, out io.Writer, origin
 		fmt.Fprintln(out, "It was not paired.")
 		return errors.New("not confirmed")
 	}
-	fmt.Fprintf(out, "Paired. portolan gateway revoke %s takes that back.\n", origin)
 	return nil
 }
 

@@ -15,6 +15,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
 func TestGatewayUsage(t *testing.T) {
@@ -172,5 +177,72 @@ func testGatewayCommand(t *testing.T, end os.Signal) {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("stderr lacks %q: %s", want, errs.String())
 		}
+	}
+}
+
+// TestGatewayTokenThatCannotBeStored pairs a page while the folder does not take the file. Terminal and page say that it
+// was not paired.
+func TestGatewayTokenThatCannotBeStored(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "gateway.json.new", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "gateway", "--listen", "127.0.0.1:0", "--dir", dir, "--", "cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	said := bufio.NewReader(out)
+	// until reads up to a word of the terminal, of which a question ends without a line.
+	until := func(word string) (text string) {
+		t.Helper()
+		for !strings.HasSuffix(text, word) {
+			b, err := said.ReadByte()
+			if err != nil {
+				t.Errorf("%v behind %q", err, text)
+				return text
+			}
+			text += string(b)
+		}
+		return text
+	}
+	until("The gateway is at http://")
+	addr := strings.TrimSpace(until("\n"))
+	const page = "https://app.example"
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr+"/pair",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {page}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	who := handshake.Profile{InstallID: "page", Origin: page, Address: addr}
+	ended := make(chan string, 1)
+	_, err = handshake.Pair(t.Context(), socket.New(ws, nil, socket.Limits{}), who, func(context.Context) (string, error) {
+		until("Type these digits there:\n\n    ")
+		digits := strings.TrimSpace(until("\n"))
+		go func() {
+			until("[y/N] ")
+			io.WriteString(in, "y\n")
+			ended <- until("\n")
+		}()
+		return strings.ReplaceAll(digits, " ", ""), nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "NOT_KEPT") {
+		t.Errorf("the page gets %v", err)
+	}
+	if text := <-ended; !strings.HasPrefix(text, "It was not paired: write the admitted origins: ") {
+		t.Errorf("the terminal says %q", text)
 	}
 }

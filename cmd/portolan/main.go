@@ -36,11 +36,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 )
@@ -75,9 +78,19 @@ const usage = `usage:
 URL is the http or https endpoint of an MCP server, or builtin:demo.
 `
 
+// longestEnd is the time until a process that does not end is ended. A gateway may need 10 s to end its programs.
+const longestEnd = 15 * time.Second
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // the terminal was closed
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	context.AfterFunc(ctx, func() {
+		stop()             // a second signal ends the process
+		exitIn(longestEnd) // a command may be reading a pipe that has no end
+	})
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -145,14 +158,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	verb := args[0]
 	switch verb {
 	case "help", "--help", "-h":
-		fmt.Fprint(stdout, help(strings.Join(args[1:], " ")))
+		fmt.Fprint(stdout, help(strings.Join(args[1:min(2, len(args))], "")))
 		return 0
 	case "version", "--version", "-v":
 		fmt.Fprintln(stdout, "portolan", version)
 		return 0
 	}
 	if commands[verb] == nil {
-		fmt.Fprintf(stderr, "portolan: unknown command %q (usage: portolan help)\n", verb)
+		asked := ""
+		if near := nearest(verb, slices.Collect(maps.Keys(commands))); near != "" {
+			asked = "; did you mean " + near + "?"
+		}
+		fmt.Fprintf(stderr, "portolan: unknown command %q%s (usage: portolan help)\n", verb, asked)
 		return 2
 	}
 	results := &resultWriter{Writer: stdout}
@@ -202,10 +219,15 @@ func hintFor(err error) string {
 	case "unauthorized", "forbidden", "sign_in_needed":
 		return "send the server's token: --header 'Authorization: Bearer TOKEN'"
 	case "network":
+		if strings.Contains(err.Error(), "proxyconnect ") || strings.Contains(err.Error(), "Proxy Authentication Required") {
+			return "check the proxy that HTTPS_PROXY or HTTP_PROXY names; NO_PROXY leaves hosts out"
+		}
 		if strings.Contains(err.Error(), "x509: ") {
 			return "this machine does not trust the server's certificate; SSL_CERT_FILE names a file with its issuer"
 		}
 		return "check the URL, and that the server runs"
+	case "timeout":
+		return "the server did not answer in time; try again"
 	case "aborted":
 		return ""
 	}

@@ -12,11 +12,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/portolan-mcp/portolan/registry"
 )
 
 // start serves the site and the demo server, as up does.
@@ -182,6 +188,134 @@ func TestUsage(t *testing.T) {
 	if code, out, _ := portolan(t, "--version"); code != 0 || out != "portolan "+version+"\n" ||
 		!strings.Contains(string(text), "'"+version+"'") {
 		t.Errorf("--version: exit code %d, %q; the package has %s", code, out, text)
+	}
+}
+
+func TestMisspeltWords(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"brigde"}, `unknown command "brigde"; did you mean bridge? (`},
+		{[]string{"tool"}, `unknown command "tool"; did you mean tools? (`},
+		{[]string{"nonsense"}, `unknown command "nonsense" (`},
+		{[]string{"x"}, `unknown command "x" (`},
+		{[]string{"tools", "--jsn", "http://x"}, "not defined: -jsn; did you mean --json? ("},
+		{[]string{"tools", "--nonsense", "http://x"}, "not defined: -nonsense ("},
+		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
+	} {
+		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
+			t.Errorf("%q: exit code %d, %s%s", row.args, code, out, errs)
+		}
+	}
+	if _, out, _ := portolan(t, "help", "gateway", "revoke"); out != help("gateway") {
+		t.Errorf("help for a subcommand: %s", out)
+	}
+}
+
+// A hint names no option of the JavaScript API, and names the proxy if that is what failed.
+func TestHintsOfThisCommand(t *testing.T) {
+	late := &registry.ServerError{Server: "harbour", Op: "connect", Err: context.DeadlineExceeded}
+	if hint := hintFor(late); hint != "the server did not answer in time; try again" {
+		t.Errorf("a server that is late: %q", hint)
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "tools", "http://mcp.example/mcp")
+	cmd.Env = append(os.Environ(), "HTTP_PROXY=http://ada:s3cr3t@127.0.0.1:1", "NO_PROXY=")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "hint: check the proxy that ") || strings.Contains(string(out), "s3cr3t") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// A closed terminal ends a call as an interrupt does.
+func TestAClosedTerminalEndsACall(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A test under nohup ignores SIGHUP, and so would the command, unless the test catches it.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	cmd := exec.CommandContext(t.Context(), path, "call", start(t)+"/mcp", "countdown", `{"from":5,"delayMs":1000}`)
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(errs)
+	if line, err := said.ReadString('\n'); err != nil || line != "5\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(said)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); err != nil || code != 1 || !strings.Contains(string(rest), "hangup") {
+		t.Errorf("exit code %d, %v, %s", code, err, rest)
+	}
+}
+
+// A pipe in place of a file may never end. One interrupt ends the command all the same.
+func TestAnInterruptEndsACommandThatReadsAPipe(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(t.TempDir(), "mcp.json")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "gateway", "--config", pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the command reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// What is no file in place of the keys ends in a sentence that says what to do.
+func TestKeysThatAreNoFile(t *testing.T) {
+	for _, row := range []struct {
+		name, text, want string
+		args             []string
+	}{
+		{"bridge.json", "", " is not a file: move it away", []string{"bridge", "token"}},
+		{"bridge.json", "{", " is not a file of this version of the bridge: move it away", []string{"bridge", "token"}},
+		{"gateway.json", "", " is not a file: move it away", []string{"gateway", "origins"}},
+		{"gateway.json", "{", " is not a file of this version of the gateway: move it away", []string{"gateway", "origins"}},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, row.name)
+		err := os.WriteFile(path, []byte(row.text), 0o600)
+		if row.text == "" { // a pipe
+			err = errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := portolan(t, append(row.args, "--dir", dir)...)
+		if code != 1 || out != "" || !strings.Contains(errs, row.want) {
+			t.Errorf("%s %q: exit code %d, %s%s", row.name, row.text, code, out, errs)
+		}
 	}
 }
 
