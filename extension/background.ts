@@ -339,7 +339,7 @@ function watchBookmarks(): void {
 async function readPermissions(): Promise<void> {
   const { permissions: names, origins } = await browser.grantedPermissions()
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
-  await chats.settings.permissionsChanged()
+  await chats.permissionsChanged()
   watchBookmarks()
   await pages.follow()
   toolsChanged()

@@ -50,6 +50,22 @@ for (const granted of [true, false])
       })
   })
 
+test('a host permission that is taken away ends the run', async () => {
+  const asking = await Asking.create({}, ['gemini'])
+  try {
+    const { token, prompt } = asking.prompt('[[pause ms=60000]]')
+    const asked = asking.call('gemini', prompt)
+    await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+    await asking.rig.panel.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*', 'http://*/*'] }))
+    const r = await asked
+    assert.ok(r.error && r.text.endsWith('(CANCELLED)'), r.text)
+    assert.equal(asking.sent('gemini', token).length, 1)
+    assert.match((await asking.call('gemini', asking.prompt().prompt)).text, /\(CHAT_DISABLED\)$/)
+  } finally {
+    await asking.close()
+  }
+})
+
 test('a site without its host permission is reported as disabled', async () => {
   const without = await Asking.create({ granted: false })
   try {
