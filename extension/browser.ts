@@ -233,7 +233,10 @@ const debugged = new Map<number, number>()
 async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
   const target = { tabId }
   const users = debugged.get(tabId) ?? 0
-  if (!users) await chrome.debugger.attach(target, '1.3')
+  if (!users) {
+    await chrome.debugger.detach(target).catch(() => {}) // an earlier worker may have ended before its own
+    await chrome.debugger.attach(target, '1.3')
+  }
   debugged.set(tabId, users + 1)
   try {
     return await work()
