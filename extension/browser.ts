@@ -33,7 +33,7 @@ function wrap(raw: chrome.runtime.Port): Port {
 export const extensionId = (): string => chrome.runtime.id
 export const extensionVersion = (): string => chrome.runtime.getManifest().version
 export const extensionUrl = (path: string): string => chrome.runtime.getURL(path)
-const inFirefox = (): boolean => extensionUrl('').startsWith('moz-extension:')
+export const inFirefox = (): boolean => extensionUrl('').startsWith('moz-extension:')
 export const connectPort = (name: string): Port => wrap(chrome.runtime.connect({ name }))
 export const openOptions = (): void => void chrome.runtime.openOptionsPage()
 export const openTab = (url: string): void => void chrome.tabs.create({ url })
