@@ -130,3 +130,18 @@ test('a storage that fails once is read again, and the panel shows the state', a
   const panel = await browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
   await panel.until((find) => !!(0, eval)(find), [deep('button', 'Stop everything')], 'the state is shown')
 })
+
+test('a server whose host permission was taken away is named, with a button that asks again', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  const server = await sdkServer([], { cors: false })
+  open.push(server)
+  await rig.addServers({ harbour: server.url })
+  await rig.panel.click(deep('[role=tab]', 'Servers'))
+  await rig.panel.holds(`!!${deep('*', 'harbour')}`)
+  const asks = deep('portolan-servers .diagnosis', `does not let Portolan reach ${new URL(server.url).host}`)
+  assert.equal(await rig.panel.evaluate(`!!${asks}`), false)
+  await rig.panel.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*', 'http://*/*'] }))
+  await rig.panel.holds(`!!${asks}`)
+  assert.ok(await rig.panel.evaluate(`!!${deep('portolan-servers button', 'Grant access')}`))
+})
