@@ -207,10 +207,13 @@ export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.c
 export async function injectFile(tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<void> {
   await chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
 }
+/** Undoes what {@link injectFirst} began, also in an earlier worker, which may have ended before it could. */
+export const undoInjections = async (only: { ids?: string[] } = {}): Promise<void> =>
+  chrome.scripting?.unregisterContentScripts(only).catch(() => {})
 /** Runs a file in the page's own world before each matching document, in all tabs. The result undoes it. */
 export async function injectFirst(id: string, file: string, matches: string[]): Promise<() => Promise<void>> {
-  const undo = () => chrome.scripting.unregisterContentScripts({ ids: [id] }).catch(() => {})
-  await undo() // an earlier worker may have ended before its own
+  const undo = () => undoInjections({ ids: [id] })
+  await undo() // an earlier one may have failed
   const script = { id, js: [file], matches, persistAcrossSessions: false }
   await chrome.scripting.registerContentScripts([{ ...script, world: 'MAIN', runAt: 'document_start' }])
   return undo

@@ -427,6 +427,20 @@ test('a killed worker: the client gets an error at once, and the next prompt is 
   await ask(desk, 'chatgpt')
 })
 
+test('a worker that is killed while a page loads leaves no script behind for the tabs of the person', async () => {
+  await rig.panel.evaluate(async () => {
+    for (const { id } of await chrome.tabs.query({ url: 'https://chatgpt.com/*' })) await chrome.tabs.remove(id!)
+  })
+  const scripts = () => rig.panel.evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length)
+  const asked = call(desk, 'chat_chatgpt', { prompt: fresh().prompt })
+  while (!await scripts());
+  await rig.killWorker()
+  assert.ok((await asked).error)
+  assert.equal(await scripts(), 0)
+  await hasTool(desk, 'chat_chatgpt')
+  await ask(desk, 'chatgpt')
+})
+
 test('an extension that is reloaded while a chat answers uses its tab again', async () => {
   const { token, prompt } = fresh('[[pause ms=60000]]')
   const asked = call(desk, 'chat_chatgpt', { prompt })

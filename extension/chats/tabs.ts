@@ -38,7 +38,7 @@ export class ChatTabs extends Stored<Places> {
    * in each session, so another tab may have the id.
    */
   override async load(): Promise<void> {
-    await Promise.all([super.load(), this.lasting.load()])
+    await Promise.all([super.load(), this.lasting.load(), browser.undoInjections()])
     if (this.records().length || browser.inFirefox()) return
     const found: Places = {}
     for (const site of sites) {
