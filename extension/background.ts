@@ -339,19 +339,27 @@ function watchBookmarks(): void {
 async function readPermissions(): Promise<void> {
   const { permissions: names, origins } = await browser.grantedPermissions()
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
-  await chats.settings.permissionsChanged()
+  await chats.permissionsChanged()
   watchBookmarks()
   await pages.follow()
   toolsChanged()
 }
 
-const ready = (async () => {
-  await browser.guardStorage()
-  await loadAll([settings, clients, activity, chats])
-  await readPermissions()
-  links.stop(settings.stopped)
-  await links.load()
-})()
+/** Reads the state. Nothing works without it, so a storage that fails is read again after `wait` ms. */
+async function readAll(wait = 50): Promise<void> {
+  try {
+    await browser.guardStorage()
+    await loadAll([settings, clients, activity, chats])
+    await readPermissions()
+    links.stop(settings.stopped)
+    await links.load()
+  } catch (e) {
+    console.error('the storage fails', e)
+    await new Promise((resolve) => setTimeout(resolve, wait))
+    return readAll(2 * wait)
+  }
+}
+const ready = readAll()
 
 browser.onPort((name, sender, port) => {
   // Only pages of this extension: no web page, no other extension, no content script (S9).

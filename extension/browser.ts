@@ -33,7 +33,7 @@ function wrap(raw: chrome.runtime.Port): Port {
 export const extensionId = (): string => chrome.runtime.id
 export const extensionVersion = (): string => chrome.runtime.getManifest().version
 export const extensionUrl = (path: string): string => chrome.runtime.getURL(path)
-const inFirefox = (): boolean => extensionUrl('').startsWith('moz-extension:')
+export const inFirefox = (): boolean => extensionUrl('').startsWith('moz-extension:')
 export const connectPort = (name: string): Port => wrap(chrome.runtime.connect({ name }))
 export const openOptions = (): void => void chrome.runtime.openOptionsPage()
 export const openTab = (url: string): void => void chrome.tabs.create({ url })
@@ -207,10 +207,13 @@ export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.c
 export async function injectFile(tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<void> {
   await chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
 }
+/** Undoes what {@link injectFirst} began, also in an earlier worker, which may have ended before it could. */
+export const undoInjections = async (only: { ids?: string[] } = {}): Promise<void> =>
+  chrome.scripting?.unregisterContentScripts(only).catch(() => {})
 /** Runs a file in the page's own world before each matching document, in all tabs. The result undoes it. */
 export async function injectFirst(id: string, file: string, matches: string[]): Promise<() => Promise<void>> {
-  const undo = () => chrome.scripting.unregisterContentScripts({ ids: [id] }).catch(() => {})
-  await undo() // an earlier worker may have ended before its own
+  const undo = () => undoInjections({ ids: [id] })
+  await undo() // an earlier one may have failed
   const script = { id, js: [file], matches, persistAcrossSessions: false }
   await chrome.scripting.registerContentScripts([{ ...script, world: 'MAIN', runAt: 'document_start' }])
   return undo
@@ -233,7 +236,10 @@ const debugged = new Map<number, number>()
 async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
   const target = { tabId }
   const users = debugged.get(tabId) ?? 0
-  if (!users) await chrome.debugger.attach(target, '1.3')
+  if (!users) {
+    await chrome.debugger.detach(target).catch(() => {}) // an earlier worker may have ended before its own
+    await chrome.debugger.attach(target, '1.3')
+  }
   debugged.set(tabId, users + 1)
   try {
     return await work()

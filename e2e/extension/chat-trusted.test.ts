@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Asking, sites } from './asking.ts'
-import { call } from './rig.ts'
+import { call, hasTool } from './rig.ts'
 
 // Fields that accept only trusted input.
 
@@ -49,6 +49,43 @@ for (const granted of [true, false])
         }))
       })
   })
+
+test('a worker that ends during a run leaves no debugger behind that the next prompt would meet', async () => {
+  const asking = await Asking.create({ debugger: true }, ['gemini'])
+  try {
+    asking.pages.set('gemini', { mangle: 'scripted' })
+    await asking.ask('gemini') // opens the tab
+    const { windowId } = await asking.tab('gemini')
+    await asking.rig.panel.evaluate(
+      async (windowId) => void await chrome.tabs.create({ windowId, active: true, url: 'about:blank' }),
+      windowId,
+    )
+    const asked = asking.call('gemini', asking.prompt('[[pause ms=60000]]').prompt)
+    await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+    await asking.rig.killWorker()
+    assert.ok((await asked).error)
+    await hasTool(asking.client, 'chat_gemini')
+    await asking.ask('gemini')
+  } finally {
+    await asking.close()
+  }
+})
+
+test('a host permission that is taken away ends the run', async () => {
+  const asking = await Asking.create({}, ['gemini'])
+  try {
+    const { token, prompt } = asking.prompt('[[pause ms=60000]]')
+    const asked = asking.call('gemini', prompt)
+    await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+    await asking.rig.panel.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*', 'http://*/*'] }))
+    const r = await asked
+    assert.ok(r.error && r.text.endsWith('(CANCELLED)'), r.text)
+    assert.equal(asking.sent('gemini', token).length, 1)
+    assert.match((await asking.call('gemini', asking.prompt().prompt)).text, /\(CHAT_DISABLED\)$/)
+  } finally {
+    await asking.close()
+  }
+})
 
 test('a site without its host permission is reported as disabled', async () => {
   const without = await Asking.create({ granted: false })

@@ -427,6 +427,35 @@ test('a killed worker: the client gets an error at once, and the next prompt is 
   await ask(desk, 'chatgpt')
 })
 
+test('a worker that is killed while a page loads leaves no script behind for the tabs of the person', async () => {
+  await rig.panel.evaluate(async () => {
+    for (const { id } of await chrome.tabs.query({ url: 'https://chatgpt.com/*' })) await chrome.tabs.remove(id!)
+  })
+  const scripts = () => rig.panel.evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length)
+  const asked = call(desk, 'chat_chatgpt', { prompt: fresh().prompt })
+  while (!await scripts());
+  await rig.killWorker()
+  assert.ok((await asked).error)
+  assert.equal(await scripts(), 0)
+  await hasTool(desk, 'chat_chatgpt')
+  await ask(desk, 'chatgpt')
+})
+
+test('an extension that is reloaded while a chat answers uses its tab again', async () => {
+  const { token, prompt } = fresh('[[pause ms=60000]]')
+  const asked = call(desk, 'chat_chatgpt', { prompt })
+  await rig.until('it answers', (s) => s.runs.some((r) => r.prompt.includes(token) && r.phase === 'answering'))
+  const tabs = () =>
+    rig.panel.evaluate(async () => (await chrome.tabs.query({ url: 'https://chatgpt.com/*' })).map((t) => t.id))
+  const before = await tabs()
+  await rig.reload()
+  const r = await asked
+  assert.ok(r.error && /disconnected|reconnecting/.test(r.text), r.text)
+  await hasTool(desk, 'chat_chatgpt')
+  await ask(desk, 'chatgpt')
+  assert.deepEqual(await tabs(), before)
+})
+
 test("chat_snapshot counts the selectors' matches, and has no one's text", async () => {
   const { token } = fresh()
   await call(desk, 'chat_gemini', { prompt: `token:${token}` })

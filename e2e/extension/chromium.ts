@@ -40,13 +40,16 @@ export class Chromium extends RawChromium {
     return browser
   }
 
-  /** Resolves when the extension's worker runs. */
-  async worker(): Promise<void> {
-    for (
-      let i = 0;
-      !(await this.targets()).some((t) => t.type === 'service_worker' && t.url.includes(extensionId));
-      i++
-    ) {
+  /** The target of the extension's worker, if it runs. */
+  private async runningWorker(): Promise<string | undefined> {
+    return (await this.targets()).find((t) => t.type === 'service_worker' && t.url.includes(extensionId))?.targetId
+  }
+
+  /** Resolves when a worker of the extension runs that is not `before`. Returns its target. */
+  async worker(before?: string): Promise<string> {
+    for (let i = 0;; i++) {
+      const targetId = await this.runningWorker()
+      if (targetId && targetId !== before) return targetId
       if (i > 400) throw new Error('the extension does not start')
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
@@ -54,7 +57,7 @@ export class Chromium extends RawChromium {
 
   /** Ends the extension's worker, as the browser does at any time. */
   async killWorker(): Promise<void> {
-    const worker = (await this.targets()).find((t) => t.type === 'service_worker' && t.url.includes(extensionId))
-    if (worker) await this.cdp.send('Target.closeTarget', { targetId: worker.targetId })
+    const targetId = await this.runningWorker()
+    if (targetId) await this.cdp.send('Target.closeTarget', { targetId })
   }
 }

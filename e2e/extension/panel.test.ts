@@ -1,8 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sdkServer } from '../web/sdkserver.ts'
-import { extensionId } from './chromium.ts'
+import { RawChromium } from '../web/rawchromium.ts'
+import { Chromium, extensionId, loading } from './chromium.ts'
+import { extensionFolder } from './profiles.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // The side panel's page over the real background, under the real manifest's policy.
@@ -100,4 +104,44 @@ test('what happens is shown: the link, a server, a question that is answered by 
 
   const options = await rig.browser.open(`chrome-extension://${extensionId}/options.html`)
   await options.until((find) => !!(0, eval)(find), [deep('*', 'Connected')], 'the options page shows the same')
+})
+
+test('a storage that fails once is read again, and the panel shows the state', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portolan-failing-'))
+  await cp(extensionFolder, folder, { recursive: true })
+  const file = join(folder, 'background.js')
+  const failing = `{
+    const { local } = chrome.storage
+    const get = local.get.bind(local)
+    local.get = async () => {
+      local.get = get
+      throw new Error('IO error: LOCK: File currently in use')
+    }
+  }\n`
+  await writeFile(file, failing + await readFile(file, 'utf8'))
+  const browser = new Chromium(await RawChromium.newProfile(), loading(folder))
+  open.push({
+    async close() {
+      await browser.remove()
+      await rm(folder, { recursive: true })
+    },
+  })
+  await browser.start()
+  const panel = await browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
+  await panel.until((find) => !!(0, eval)(find), [deep('button', 'Stop everything')], 'the state is shown')
+})
+
+test('a server whose host permission was taken away is named, with a button that asks again', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  const server = await sdkServer([], { cors: false })
+  open.push(server)
+  await rig.addServers({ harbour: server.url })
+  await rig.panel.click(deep('[role=tab]', 'Servers'))
+  await rig.panel.holds(`!!${deep('*', 'harbour')}`)
+  const asks = deep('portolan-servers .diagnosis', `does not let Portolan reach ${new URL(server.url).host}`)
+  assert.equal(await rig.panel.evaluate(`!!${asks}`), false)
+  await rig.panel.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*', 'http://*/*'] }))
+  await rig.panel.holds(`!!${asks}`)
+  assert.ok(await rig.panel.evaluate(`!!${deep('portolan-servers button', 'Grant access')}`))
 })

@@ -30,6 +30,7 @@ async function prepare(folder: string): Promise<void> {
   const installed = stored.extensions.settings[extensionId]
   for (const key of ['has_started_service_worker', 'service_worker_registration_info', 'serviceworkerevents'])
     delete installed[key]
+  stored.extensions.ui = { ...stored.extensions.ui, developer_mode: true } // else one that is reloaded is switched off
   await writeFile(preferences, JSON.stringify(stored))
 
   const paired = join(folder, 'paired')

@@ -167,6 +167,15 @@ export class Rig {
     await this.until('another worker', (s) => s.links[0]?.status === 'connected' && s.links[0].since !== before)
   }
 
+  /** Reloads the extension, as an update does, and opens the side panel again. */
+  async reload(): Promise<void> {
+    const before = await this.browser.worker()
+    void this.panel.evaluate(() => chrome.runtime.reload()).catch(() => {}) // the page ends, and may not reply
+    await this.browser.worker(before)
+    await this.openPanel()
+    await this.connected()
+  }
+
   async close(): Promise<void> {
     await this.browser.remove()
     await this.bridge.close()

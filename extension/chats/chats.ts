@@ -100,6 +100,12 @@ export class Chats {
     if (!this.settings.of(site).enabled) this.stop(site)
   }
 
+  /** Follows the browser's permissions. Runs on a site that was taken away end. */
+  async permissionsChanged(): Promise<void> {
+    await this.settings.permissionsChanged()
+    for (const site of sites) if (!this.settings.view(site).granted) this.stop(site)
+  }
+
   /** The sites whose tools are offered. */
   get enabled(): Site[] {
     return sites.filter((s) => this.settings.of(s).enabled)

@@ -2,7 +2,8 @@ import * as browser from '../browser.ts'
 import { Stored } from '../stored.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
-import type { Site, SiteSpec } from './sites/site.ts'
+import { siteSpecs } from './sites/index.ts'
+import { sites, type Site, type SiteSpec } from './sites/site.ts'
 
 /** In narrower windows the sites show their mobile pages. */
 const width = 1280
@@ -19,14 +20,39 @@ interface TabRecord {
   windowId: number
   usedAt: number
 }
+type Places = Partial<Record<Site, TabRecord>>
 
 /** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
-export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
+export class ChatTabs extends Stored<Places> {
   /** By site, the last {@link open}. One waits for the other, so that a site has one window. */
   private readonly opening = new Map<Site, Promise<unknown>>()
+  /** The same tabs. An extension that is reloaded or updated loses its session, but not its tabs. */
+  private readonly lasting = new Stored<Places>('local', 'places', {})
 
   constructor() {
     super('session', 'places', {})
+  }
+
+  /**
+   * Reads the tabs. In a new session it takes those that are where they were, at their site. Firefox counts tabs from 1
+   * in each session, so another tab may have the id.
+   */
+  override async load(): Promise<void> {
+    await Promise.all([super.load(), this.lasting.load(), browser.undoInjections()])
+    if (this.records().length || browser.inFirefox()) return
+    const found: Places = {}
+    for (const site of sites) {
+      const record = this.lasting.value[site]
+      const tab = record && await browser.getTab(record.tabId)
+      const isThere = tab && tab.windowId === record.windowId
+      if (isThere && originsOf(siteSpecs[site]).some((o) => tab.url.startsWith(o))) found[site] = record
+    }
+    await this.set(found)
+  }
+
+  override set(value: Places): Promise<void> {
+    void this.lasting.set(value)
+    return super.set(value)
   }
 
   tabOf(site: Site): number | undefined {

@@ -22,7 +22,7 @@ export interface Asking {
 }
 
 /** The origin that the extension must be let reach; undefined for a server that is built in, or no address. */
-function originToReach(url: string): string | undefined {
+export function originToReach(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined
   const { protocol, origin } = new URL(url)
   return protocol === 'https:' || protocol === 'http:' ? origin : undefined

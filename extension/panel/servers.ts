@@ -8,8 +8,8 @@ import '../../web/panel/index.ts'
 import { connectPort, type Port } from '../browser.ts'
 import { registryPort } from '../messages.ts'
 import './pagetools.ts'
-import { permit } from './permissions.ts'
-import { asking, channelOf } from './registry.ts'
+import { covers, permit } from './permissions.ts'
+import { asking, channelOf, originToReach } from './registry.ts'
 import { setting } from './setting.ts'
 import { RequestError } from './store.ts'
 
@@ -78,8 +78,24 @@ class Servers extends AppPart {
     this.wait = Math.min(2 * this.wait, longestWait)
   }
 
+  /** The servers that are on, and whose origins the browser does not let the extension reach: name and origin. */
+  private get missing(): [string, string][] {
+    return Object.entries(this.registry?.getSnapshot().servers ?? {}).flatMap(([name, { config }]) => {
+      const origin = config.enabled === false ? undefined : originToReach(config.url)
+      return origin && !covers(this.state.permissions.origins, origin) ? [[name, origin]] : []
+    })
+  }
+
+  private readonly grant = async (): Promise<void> => {
+    const { missing } = this
+    const origins = missing.map(([, origin]) => `${origin}/*`)
+    if (!await this.panel.run(() => permit({ origins }))) return
+    await this.panel.run(() => Promise.all(missing.map(([name]) => this.registry!.retry(name))))
+  }
+
   protected override render(): TemplateResult {
-    const { panel, state } = this
+    const { panel, state, missing } = this
+    const hosts = [...new Set(missing.map(([, origin]) => line(new URL(origin).host, 60)))].join(', ')
     const { tag, settings } = panel.language
     return html`
       <section class="card plain" aria-label=${this.t('publish')}>
@@ -92,6 +108,12 @@ class Servers extends AppPart {
         change: (on) => panel.send('setOptions', { publishRegistry: on }),
       })
     }
+        <div role="status">${
+      hosts
+        ? html`<div class="diagnosis"><p>${this.t('servers_missing', { hosts })}</p><div class="row"><button
+          type="button" class="primary" @click=${this.grant}>${this.t('chat_grant')}</button></div></div>`
+        : nothing
+    }</div>
       </section>
       ${
       this.view === 'tools'

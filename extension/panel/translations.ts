@@ -244,6 +244,7 @@ export const en = {
   publish: 'Offer these tools to desktop clients',
   publish_means: 'Through the bridge, with the names that you see here.',
   servers_opening: 'Opening the servers…',
+  servers_missing: 'The browser does not let Portolan reach {hosts}. Servers there may fail until it does.',
   server_refused: 'Without access to {host}, {name} is saved but stays off. Switch it on to be asked again.',
 
   clients: 'MCP clients',

@@ -239,6 +239,7 @@ const ar: Record<keyof typeof en, Message> = {
   publish: 'عرض هذه الأدوات على برامج سطح المكتب',
   publish_means: 'عبر الجسر، بالأسماء التي تراها هنا.',
   servers_opening: 'تُفتح الخوادم…',
+  servers_missing: 'لا يسمح المتصفح لـ Portolan بالوصول إلى {hosts}. قد تفشل الخوادم هناك حتى يسمح.',
   server_refused: 'دون الوصول إلى {host} يُحفظ {name} لكنه يبقى مغلقًا. شغّله لتُسأل من جديد.',
 
   clients: 'عملاء MCP',
