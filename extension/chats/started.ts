@@ -135,7 +135,7 @@ export class StartedCalls {
     const job = this.jobs.get(id)
     if (!job || job.client !== call.client.key) {
       const message =
-        'There is no such call of yours any more. Results are kept for an hour, while the browser runs. ' +
+        'There is no such call of yours any more. Results are kept for an hour, while the extension runs. ' +
         'Start it again only if it may run twice.'
       throw new ToolFault('gone', message)
     }
