@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { listen, root, sendFile, startChromium, type Listening } from './harness.ts'
+import { RawChromium } from './rawchromium.ts'
+import { sdkServer } from './sdkserver.ts'
 
 // What a browser takes away from a page while it is used, in Chromium, on the built package.
 
@@ -182,4 +184,60 @@ test('a page over plain HTTP, which has no cryptography, learns why it cannot si
       'Serve the page over https, or from localhost.',
   )
   assert.equal(await page.evaluate("r.dispatch('demo__echo', { text: 'x' })"), 'x')
+})
+
+test('a registry that begins offline counts no failure, and lists its servers once the network is back', async (t) => {
+  const server = await sdkServer()
+  t.after(() => server.close())
+  const context = await fresh(t)
+  const page = await open(context, "{ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } }")
+  await context.setOffline(true)
+  const offline = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    window.late = await createRegistry({ mode: 'main', storage: 'memory', servers: { s: { url: '${server.url}' } } })
+    for (let i = 0; i < 4; i++) await late.discover()
+    const { errorCode, consecutiveFailures, suspended } = late.getHealth().s
+    return [errorCode, consecutiveFailures, suspended]
+  })()`)
+  assert.deepEqual(offline, ['network', 0, false])
+  await context.setOffline(false)
+  await page.waitForFunction("late.has('s__raw')")
+})
+
+test('a page that comes back from the back/forward cache goes on, in each mode', async (t) => {
+  const server = await sdkServer()
+  const chromium = await RawChromium.launch() // Playwright turns the cache off
+  t.after(() => Promise.all([server.close(), chromium.remove()]))
+  for (const mode of ['main', 'worker', 'shared']) {
+    const page = await chromium.open(site.url)
+    await page.evaluate(`(async () => {
+      window.shown = []
+      addEventListener('pageshow', (e) => shown.push(e.persisted))
+      const { createRegistry } = await import('/index.js')
+      const servers = { demo: { url: 'builtin:demo' }, s: { url: '${server.url}' } }
+      window.r = await createRegistry({ mode: '${mode}', rememberSecrets: true, servers })
+      await r.discover()
+      await r.addServer('first', { url: 'builtin:demo', headers: { first: 'secret' } })
+      window.counted = r.dispatch('demo__count', { to: 10, delayMs: 50 })
+      window.changes = []
+      r.subscribe(() => changes.push(Object.keys(r.getHealth()).join()))
+    })()`)
+    for (let i = 1; i < 4; i++) {
+      await page.send('Page.navigate', { url: 'about:blank' })
+      await page.holds("location.href === 'about:blank'")
+      await page.evaluate('history.back()')
+      await page.holds(`window.shown?.length === ${i}`)
+    }
+    const outcome = await page.evaluate(`(async () => {
+      await r.addServer('second', { url: 'builtin:demo', headers: { second: 'secret' } })
+      const { warnings = [] } = r.getSnapshot()
+      const again = await r.dispatch('s__raw', { again: 1 })
+      const last = changes.at(-1)
+      for (const name of ['first', 'second']) await r.removeServer(name)
+      await r.close()
+      return [r.mode, shown.join(), await counted, /again/.test(again), last, warnings]
+    })()`)
+    assert.deepEqual(outcome, [mode, 'true,true,true', 'counted to 10', true, 'demo,s,first,second', []])
+    await page.close()
+  }
 })

@@ -72,7 +72,7 @@ export class Host {
   #renewAt = 0
   #down: RegistryError | undefined
   #closed = false
-  #online = true
+  #online = globalThis.navigator?.onLine !== false
   #discovered = false
   /** The configurations that the module last sent. A new module starts with them. */
   readonly #configs = new Map<string, ServerConfig>()

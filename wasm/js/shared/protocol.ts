@@ -87,7 +87,6 @@ export type Request =
     | { method: 'online'; online: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }
-    | { method: 'wake' }
     | { method: 'close' }
   )
 
