@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { listen, root, sendFile, startChromium, type Listening } from './harness.ts'
 import { RawChromium } from './rawchromium.ts'
 import { sdkServer } from './sdkserver.ts'
+import { bodyOf } from './sdksessions.ts'
 
 // What a browser takes away from a page while it is used, in Chromium, on the built package.
 
@@ -11,11 +12,17 @@ let browser: Browser
 let site: Listening
 /** Files of the package that the network does not bring. */
 let missing: string[] = []
+/** Pages by path. */
+const pages: Record<string, string> = {}
+/** Takes what a page says to /log. The page gets its answer afterwards. */
+let logged = async (_: string): Promise<unknown> => undefined
 
 before(async () => {
   browser = await startChromium(['--host-resolver-rules=MAP plain.example 127.0.0.1'])
   site = await listen((req, res) => {
     if (missing.includes(req.url!.slice(1))) return void res.writeHead(503).end()
+    if (req.url === '/log') return void bodyOf(req).then(logged).then(() => res.end())
+    if (req.url!.startsWith('/?')) return void res.writeHead(200, { 'content-type': 'text/html' }).end(pages[req.url!])
     if (req.url !== '/') return void sendFile(`${root}dist/npm/`, req.url!, res)
     res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><link rel="icon" href="data:,">')
   })
@@ -240,4 +247,43 @@ test('a page that comes back from the back/forward cache goes on, in each mode',
     assert.deepEqual(outcome, [mode, 'true,true,true', 'counted to 10', true, 'demo,s,first,second', []])
     await page.close()
   }
+})
+
+test('a page that is prerendered for longer than a worker may take has a worker once it is shown', async (t) => {
+  const chromium = await RawChromium.launch()
+  t.after(() => chromium.remove())
+  // Three waits of 15 s for a worker end at once, as long as nobody sees the page.
+  pages['/?prerendered'] = `<!doctype html><script type="module">
+    const log = (text) => fetch('/log', { method: 'POST', body: text })
+    const { setTimeout } = window
+    let waits = 0
+    window.setTimeout = (f, ms) => {
+      if (ms < 15_000 || !document.prerendering) return setTimeout(f, ms)
+      setTimeout(() => (f(), ++waits === 3 && log('show it')))
+    }
+    const { addEventListener } = document
+    document.addEventListener = (type, ...rest) => {
+      if (type === 'prerenderingchange') log('show it')
+      addEventListener.call(document, type, ...rest)
+    }
+    const { createRegistry } = await import('/index.js')
+    const created = createRegistry({ mode: 'worker', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    await log(await created.then((r) => 'mode ' + r.mode, (e) => e.code))
+  </script>`
+  pages['/?start'] = `<!doctype html><script type="speculationrules">
+    { "prerender": [{ "urls": ["/?prerendered"], "eagerness": "immediate" }] }
+  </script><script>
+    fetch('/log', { method: 'POST', body: 'when?' }).then(() => location.href = '/?prerendered')
+  </script>`
+  let show = () => {}
+  const shown = new Promise<void>((resolve) => show = resolve)
+  const outcome = new Promise<string>((resolve) => {
+    logged = async (text) => {
+      if (text === 'when?') return shown
+      if (text === 'show it') show()
+      else resolve(text)
+    }
+  })
+  await chromium.cdp.send('Target.createTarget', { url: `${site.url}/?start` }) // no tab of DevTools is prerendered
+  assert.equal(await outcome, 'mode worker')
 })
