@@ -286,14 +286,14 @@ func (r *Registry) Retry(name string) error {
 }
 
 // SetOnline says whether the host has a network. Failures without a network do not
-// count. With a network, suspended servers are tried at once. When it is back, so are
-// all whose last attempt failed.
+// count. Suspended servers are tried at once. When the network is back, so are all whose
+// last attempt failed.
 func (r *Registry) SetOnline(online bool) {
 	_ = r.change(func() error {
 		isBack := r.offline && online
 		r.offline = !online
 		for _, s := range r.servers {
-			if online && !s.cfg.Disabled && (s.breaker.suspended || isBack && outcomeOf(s.failure) == failed) {
+			if !s.cfg.Disabled && (s.breaker.suspended || isBack && outcomeOf(s.failure) == failed) {
 				s.breaker.wake(r.opts.Clock())
 				r.refreshSoon(s)
 			}

@@ -197,7 +197,9 @@ test('a registry that begins offline counts no failure, and lists its servers on
   const server = await sdkServer()
   t.after(() => server.close())
   const context = await fresh(t)
-  const page = await open(context, "{ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } }")
+  const url = `http://plain.example:${new URL(site.url).port}`
+  const options = "{ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } }"
+  const page = await open(context, options, [], url)
   await context.setOffline(true)
   const offline = await page.evaluate(`(async () => {
     const { createRegistry } = await import('/index.js')
@@ -215,11 +217,10 @@ test('a page that comes back from the back/forward cache goes on, in each mode',
   const server = await sdkServer()
   const chromium = await RawChromium.launch() // Playwright turns the cache off
   t.after(() => Promise.all([server.close(), chromium.remove()]))
-  for (const mode of ['main', 'worker', 'shared']) {
+  /** Undefined if the browser has not kept the page. */
+  async function cameBack(mode: string): Promise<unknown> {
     const page = await chromium.open(site.url)
     await page.evaluate(`(async () => {
-      window.shown = []
-      addEventListener('pageshow', (e) => shown.push(e.persisted))
       const { createRegistry } = await import('/index.js')
       const servers = { demo: { url: 'builtin:demo' }, s: { url: '${server.url}' } }
       window.r = await createRegistry({ mode: '${mode}', rememberSecrets: true, servers })
@@ -229,23 +230,29 @@ test('a page that comes back from the back/forward cache goes on, in each mode',
       window.changes = []
       r.subscribe(() => changes.push(Object.keys(r.getHealth()).join()))
     })()`)
-    for (let i = 1; i < 4; i++) {
-      await page.send('Page.navigate', { url: 'about:blank' })
-      await page.holds("location.href === 'about:blank'")
-      await page.evaluate('history.back()')
-      await page.holds(`window.shown?.length === ${i}`)
-    }
+    await page.send('Page.navigate', { url: 'about:blank' })
+    await page.holds("location.href === 'about:blank'")
+    await page.evaluate('history.back()')
+    await page.holds("location.href !== 'about:blank' && document.readyState === 'complete'")
     const outcome = await page.evaluate(`(async () => {
+      if (!window.r) return
       await r.addServer('second', { url: 'builtin:demo', headers: { second: 'secret' } })
       const { warnings = [] } = r.getSnapshot()
       const again = await r.dispatch('s__raw', { again: 1 })
+      const count = await counted
       const last = changes.at(-1)
       for (const name of ['first', 'second']) await r.removeServer(name)
       await r.close()
-      return [r.mode, shown.join(), await counted, /again/.test(again), last, warnings]
+      return [r.mode, count, /again/.test(again), last, warnings]
     })()`)
-    assert.deepEqual(outcome, [mode, 'true,true,true', 'counted to 10', true, 'demo,s,first,second', []])
+    await page.evaluate('localStorage.clear()')
     await page.close()
+    return outcome
+  }
+  for (const mode of ['main', 'worker', 'shared']) {
+    let outcome
+    for (let i = 0; i < 5 && !outcome; i++) outcome = await cameBack(mode)
+    assert.deepEqual(outcome, [mode, 'counted to 10', true, 'demo,s,first,second', []])
   }
 })
 
