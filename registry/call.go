@@ -502,6 +502,9 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 // the timer soon ends after the last call.
 const longestWait = time.Second
 
+// frozenAfter is the delay of a check after which the program counts as frozen meanwhile.
+const frozenAfter = 2 * longestWait
+
 // checkDeadlinesBy has the deadlines of calls checked at then at the latest. One timer
 // serves all calls: a call that ends in time never touches it. The caller holds r.mu.
 func (r *Registry) checkDeadlinesBy(now, then time.Time) {
@@ -524,6 +527,8 @@ func (r *Registry) checkDeadlines() {
 	var late []*Pending
 	now := time.Now()
 	r.mu.Lock()
+	// The page was in the back/forward cache, or the computer slept. That is not the server's fault.
+	frozen := now.Sub(r.deadlineAt) > frozenAfter
 	r.deadlineAt = time.Time{}
 	var next time.Time
 	for p := range r.calls {
@@ -545,6 +550,6 @@ func (r *Registry) checkDeadlines() {
 	}
 	r.mu.Unlock()
 	for _, p := range late {
-		p.giveUp(context.DeadlineExceeded, false)
+		p.giveUp(context.DeadlineExceeded, frozen)
 	}
 }

@@ -38,7 +38,8 @@
 // Three failures in a row suspend a server; its tools leave the list that models
 // see, and it is probed again after a cooldown that grows from 5 s to 5 min with
 // jitter. Transport errors, 5xx, timeouts and answers that are not MCP count.
-// Results with isError, other 4xx, the caller's own abort and being offline do not.
+// Results with isError, other 4xx, the caller's own abort and being offline do not,
+// and neither do deadlines that pass while the page is frozen.
 //
 // # Errors
 //

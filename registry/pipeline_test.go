@@ -500,6 +500,28 @@ func TestOfflineFailuresDoNotCount(t *testing.T) {
 	})
 }
 
+func TestServersThatFailedOfflineAreTriedOnceTheNetworkIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		isUp := false
+		refuses := &harbour{connect: func(context.Context) error { return &registry.StatusError{Code: 403} }}
+		r := chart(t, registry.Options{}, map[string]*harbour{"refuses": refuses, "s": {connect: func(context.Context) error {
+			if isUp {
+				return nil
+			}
+			return registry.ErrNetwork
+		}}})
+		r.SetOnline(false)
+		_ = r.Discover(t.Context())
+		isUp = true
+		r.SetOnline(true)
+		r.SetOnline(true) // as when the user comes back
+		time.Sleep(2 * time.Second)
+		if got := names(r); !slices.Equal(got, []string{"s__echo"}) || refuses.seen().connects != 1 {
+			t.Errorf("%v, after %d attempts on the server that refuses", got, refuses.seen().connects)
+		}
+	})
+}
+
 func TestDispatchSendsAgainOnlyWhatDidNotRun(t *testing.T) {
 	eachWay(t, dispatchSendsAgainOnlyWhatDidNotRun, blocks, startsInline, startsLater)
 }

@@ -286,29 +286,20 @@ func (r *Registry) Retry(name string) error {
 }
 
 // SetOnline says whether the host has a network. Failures without a network do not
-// count. When it is back, suspended servers are tried at once.
+// count. Suspended servers are tried at once. When the network is back, so are all whose
+// last attempt failed.
 func (r *Registry) SetOnline(online bool) {
 	_ = r.change(func() error {
+		isBack := r.offline && online
 		r.offline = !online
-		if online {
-			r.wake()
+		for _, s := range r.servers {
+			if !s.cfg.Disabled && (s.breaker.suspended || isBack && outcomeOf(s.failure) == failed) {
+				s.breaker.wake(r.opts.Clock())
+				r.refreshSoon(s)
+			}
 		}
 		return nil
 	})
-}
-
-// Wake tries suspended servers at once, as when the user comes back to the page.
-func (r *Registry) Wake() {
-	_ = r.change(func() error { r.wake(); return nil })
-}
-
-func (r *Registry) wake() {
-	for _, s := range r.servers {
-		if s.breaker.suspended && !s.cfg.Disabled {
-			s.breaker.wake(r.opts.Clock())
-			r.refreshSoon(s)
-		}
-	}
 }
 
 // Close ends all sessions and calls and waits, five seconds at most, until

@@ -100,3 +100,21 @@ test("W12: a refusal of the proxy is the proxy's, with its hint", async () => {
     await elsewhere.stop()
   }
 })
+
+test('W12: a proxy that goes away is named in the errors', async () => {
+  const fleeting = await startProxy(site.url)
+  const page = await openPage(browser, site.url, blocked)
+  await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/portolan/index.js')
+    const servers = { s: { url: '${plain.url}', proxy: true } }
+    window.r = await createRegistry({ storage: 'memory', proxy: '${fleeting.template}', servers })
+    await r.discover()
+  })()`)
+  await fleeting.stop()
+  const failed = await page.evaluate("r.call('s__raw', {}).catch((e) => [e.code, e.message, e.hint])") as string[]
+  assert.equal(failed[0], 'network')
+  assert.ok(failed[1]!.includes(`no answer from the proxy ${new URL(fleeting.url).origin} `), failed[1])
+  assert.match(failed[2]!, /Check that it runs/)
+  await page.evaluate('r.close()')
+  await page.close()
+})

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { listen, root, sendFile, startChromium, type Listening } from './harness.ts'
+import { RawChromium } from './rawchromium.ts'
+import { sdkServer } from './sdkserver.ts'
+import { bodyOf } from './sdksessions.ts'
 
 // What a browser takes away from a page while it is used, in Chromium, on the built package.
 
@@ -9,11 +12,17 @@ let browser: Browser
 let site: Listening
 /** Files of the package that the network does not bring. */
 let missing: string[] = []
+/** Pages by path. */
+const pages: Record<string, string> = {}
+/** Takes what a page says to /log. The page gets its answer afterwards. */
+let logged = async (_: string): Promise<unknown> => undefined
 
 before(async () => {
   browser = await startChromium(['--host-resolver-rules=MAP plain.example 127.0.0.1'])
   site = await listen((req, res) => {
     if (missing.includes(req.url!.slice(1))) return void res.writeHead(503).end()
+    if (req.url === '/log') return void bodyOf(req).then(logged).then(() => res.end())
+    if (req.url!.startsWith('/?')) return void res.writeHead(200, { 'content-type': 'text/html' }).end(pages[req.url!])
     if (req.url !== '/') return void sendFile(`${root}dist/npm/`, req.url!, res)
     res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><link rel="icon" href="data:,">')
   })
@@ -182,4 +191,106 @@ test('a page over plain HTTP, which has no cryptography, learns why it cannot si
       'Serve the page over https, or from localhost.',
   )
   assert.equal(await page.evaluate("r.dispatch('demo__echo', { text: 'x' })"), 'x')
+})
+
+test('a registry that begins offline counts no failure, and lists its servers once the network is back', async (t) => {
+  const server = await sdkServer()
+  t.after(() => server.close())
+  const context = await fresh(t)
+  const url = `http://plain.example:${new URL(site.url).port}`
+  const options = "{ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } }"
+  const page = await open(context, options, [], url)
+  await context.setOffline(true)
+  const offline = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    window.late = await createRegistry({ mode: 'main', storage: 'memory', servers: { s: { url: '${server.url}' } } })
+    for (let i = 0; i < 4; i++) await late.discover()
+    const { errorCode, consecutiveFailures, suspended } = late.getHealth().s
+    return [errorCode, consecutiveFailures, suspended]
+  })()`)
+  assert.deepEqual(offline, ['network', 0, false])
+  await context.setOffline(false)
+  await page.waitForFunction("late.has('s__raw')")
+})
+
+test('a page that comes back from the back/forward cache goes on, in each mode', async (t) => {
+  const server = await sdkServer()
+  const chromium = await RawChromium.launch() // Playwright turns the cache off
+  t.after(() => Promise.all([server.close(), chromium.remove()]))
+  /** Undefined if the browser has not kept the page. */
+  async function cameBack(mode: string): Promise<unknown> {
+    const page = await chromium.open(site.url)
+    await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      const servers = { demo: { url: 'builtin:demo' }, s: { url: '${server.url}' } }
+      window.r = await createRegistry({ mode: '${mode}', rememberSecrets: true, servers })
+      await r.discover()
+      await r.addServer('first', { url: 'builtin:demo', headers: { first: 'secret' } })
+      window.counted = r.dispatch('demo__count', { to: 10, delayMs: 50 })
+      window.changes = []
+      r.subscribe(() => changes.push(Object.keys(r.getHealth()).join()))
+    })()`)
+    await page.send('Page.navigate', { url: 'about:blank' })
+    await page.holds("location.href === 'about:blank'")
+    await page.evaluate('history.back()')
+    await page.holds("location.href !== 'about:blank' && document.readyState === 'complete'")
+    const outcome = await page.evaluate(`(async () => {
+      if (!window.r) return
+      await r.addServer('second', { url: 'builtin:demo', headers: { second: 'secret' } })
+      const { warnings = [] } = r.getSnapshot()
+      const again = await r.dispatch('s__raw', { again: 1 })
+      const count = await counted
+      const last = changes.at(-1)
+      for (const name of ['first', 'second']) await r.removeServer(name)
+      await r.close()
+      return [r.mode, count, /again/.test(again), last, warnings]
+    })()`)
+    await page.evaluate('localStorage.clear()')
+    await page.close()
+    return outcome
+  }
+  for (const mode of ['main', 'worker', 'shared']) {
+    let outcome
+    for (let i = 0; i < 5 && !outcome; i++) outcome = await cameBack(mode)
+    assert.deepEqual(outcome, [mode, 'counted to 10', true, 'demo,s,first,second', []])
+  }
+})
+
+test('a page that is prerendered for longer than a worker may take has a worker once it is shown', async (t) => {
+  const chromium = await RawChromium.launch()
+  t.after(() => chromium.remove())
+  // Three waits of 15 s for a worker end at once, as long as nobody sees the page.
+  pages['/?prerendered'] = `<!doctype html><script type="module">
+    const log = (text) => fetch('/log', { method: 'POST', body: text })
+    const { setTimeout } = window
+    let waits = 0
+    window.setTimeout = (f, ms) => {
+      if (ms < 15_000 || !document.prerendering) return setTimeout(f, ms)
+      setTimeout(() => (f(), ++waits === 3 && log('show it')))
+    }
+    const { addEventListener } = document
+    document.addEventListener = (type, ...rest) => {
+      if (type === 'prerenderingchange') log('show it')
+      addEventListener.call(document, type, ...rest)
+    }
+    const { createRegistry } = await import('/index.js')
+    const created = createRegistry({ mode: 'worker', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    await log(await created.then((r) => 'mode ' + r.mode, (e) => e.code))
+  </script>`
+  pages['/?start'] = `<!doctype html><script type="speculationrules">
+    { "prerender": [{ "urls": ["/?prerendered"], "eagerness": "immediate" }] }
+  </script><script>
+    fetch('/log', { method: 'POST', body: 'when?' }).then(() => location.href = '/?prerendered')
+  </script>`
+  let show = () => {}
+  const shown = new Promise<void>((resolve) => show = resolve)
+  const outcome = new Promise<string>((resolve) => {
+    logged = async (text) => {
+      if (text === 'when?') return shown
+      if (text === 'show it') show()
+      else resolve(text)
+    }
+  })
+  await chromium.cdp.send('Target.createTarget', { url: `${site.url}/?start` }) // no tab of DevTools is prerendered
+  assert.equal(await outcome, 'mode worker')
 })

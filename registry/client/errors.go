@@ -35,10 +35,14 @@ func (s *Session) failed(e *Event) error {
 	case Gone:
 		return errClosed
 	}
-	if e.Text != "" {
-		return registry.Because(registry.ErrNetwork, s.d.shown(e.Text))
+	kind := registry.ErrNetwork
+	if s.d.proxied {
+		kind = &registry.ProxyError{Code: "network", Message: "no answer from the proxy " + s.d.origin, Hint: "Check that it runs and allows this page."}
 	}
-	return registry.ErrNetwork
+	if e.Text != "" {
+		return registry.Because(kind, s.d.shown(e.Text))
+	}
+	return kind
 }
 
 // refused turns a Refused event into an error. withSession says that the
@@ -63,6 +67,8 @@ func (s *Session) refused(e *Event, withSession bool) error {
 		status.Detail = rpc.Message
 	case !strings.Contains(headerOf(e.Header, "content-type"), "html"):
 		status.Detail = s.d.shown(e.Text)
+	case s.d.proxied:
+		status.Detail = "from the server or the proxy " + s.d.origin
 	}
 	switch {
 	case withSession && s.sessionID != "" && forgot(e.Status, rpc):

@@ -110,8 +110,9 @@ func TestProxyAutoForgets(t *testing.T) {
 	hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: legacy, Proxied: true}}, nil)
 	b := newBench(t, registrytest.NewServer(nil), Options{Proxy: proxyTemplate, Hints: hints})
 	cfg := registry.ServerConfig{URL: testEndpoint, ProxyAuto: true}
-	if _, err := b.Connect(b.ctx, "a", cfg, nil); err == nil {
-		t.Fatal("connected through a proxy that does not exist")
+	_, err := b.Connect(b.ctx, "a", cfg, nil)
+	if x := registry.Explain(err); x.Code != "network" || !strings.Contains(x.Hint, "Check that it runs") || !strings.Contains(err.Error(), "the proxy https://proxy.example") {
+		t.Errorf("a proxy that does not exist: %v, %+v", err, x)
 	}
 	s, err := b.Connect(b.ctx, "a", cfg, nil)
 	if err != nil {

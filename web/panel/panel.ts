@@ -149,7 +149,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     this.ends = new AbortController()
     const stops = [registry.subscribe(() => this.see()), () => this.unobserve?.()]
     this.record(this.records)
-    const leave = () => this.notices.dismiss() // a removal that waits is carried out
+    // A removal that waits is carried out if the page comes back from the back/forward cache.
+    const leave = () => this.notices.dismiss()
     addEventListener('pagehide', leave, { signal: this.ends.signal })
     this.ends.signal.addEventListener('abort', () => stops.forEach((stop) => stop()))
     this.see()

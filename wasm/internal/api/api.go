@@ -331,7 +331,6 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"followLogs":        followLogs,
 	"setRoots":          setRoots,
 	"cancelTask":        cancelTask,
-	"wake":              func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
 	"close": func(_ context.Context, a *API, _ []byte) ([]byte, error) {
 		a.events.end()
 		return null, a.reg.Close()

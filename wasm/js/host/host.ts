@@ -72,7 +72,8 @@ export class Host {
   #renewAt = 0
   #down: RegistryError | undefined
   #closed = false
-  #online = true
+  /** A page of this machine uses servers of this machine, which need no network. */
+  #online = globalThis.navigator?.onLine !== false || /\/(localhost|127\.)/.test(location.href)
   #discovered = false
   /** The configurations that the module last sent. A new module starts with them. */
   readonly #configs = new Map<string, ServerConfig>()
@@ -262,7 +263,7 @@ export class Host {
       return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
     if (m.method === 'discover' || m.method === 'retry') this.#discovered = true
-    if (m.method === 'online') this.#online = m.online
+    if (m.method === 'online') this.#online = m.online ??= this.#online
     if (m.method === 'setRoots') this.#newRoots.set(id, m.roots)
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.#closing = id

@@ -1,4 +1,4 @@
-type Tell = (m: { method: 'online'; online: boolean } | { method: 'wake' }) => void
+type Tell = (m: { method: 'online'; online?: boolean }) => void
 
 /** Reports the state of the network, the return of the user, and changes that other pages make to the storage. */
 export class PageEvents {
@@ -12,7 +12,7 @@ export class PageEvents {
     on(globalThis, 'online', () => tell({ method: 'online', online: true }))
     on(globalThis, 'offline', () => tell({ method: 'online', online: false }))
     on(globalThis.document, 'visibilitychange', () => {
-      if (!document.hidden) tell({ method: 'wake' })
+      if (!document.hidden) tell({ method: 'online' })
     })
     if (!onStorage) return
     // localStorage sends this event once its change can be read. Other storages need the channel. The key null means

@@ -84,10 +84,10 @@ export type Request =
     | { method: 'index'; server: string; documents: SearchDocument[]; part: number }
     /** The reply has what was found in the index of so many parts; null: the host does not have it. */
     | { method: 'search'; query: string; limit: number; servers?: string[]; names?: string[]; parts: number }
-    | { method: 'online'; online: boolean }
+    /** The state of the network, or without it: the user is back. Suspended servers are tried at once. */
+    | { method: 'online'; online?: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }
-    | { method: 'wake' }
     | { method: 'close' }
   )
 
