@@ -256,7 +256,8 @@ test('a page that comes back from the back/forward cache goes on, in each mode',
   }
 })
 
-test('a page that is prerendered for longer than a worker may take has a worker once it is shown', async (t) => {
+const prerendered = 'a page that is prerendered for longer than a worker may take has a worker once it is shown'
+test(prerendered, { timeout: 60_000 }, async (t) => {
   const chromium = await RawChromium.launch()
   t.after(() => chromium.remove())
   // Three waits of 15 s for a worker end at once, as long as nobody sees the page.
