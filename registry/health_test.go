@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -103,19 +104,21 @@ func TestBreakerWakeAndReset(t *testing.T) {
 }
 
 func TestADeadlineThatPassedWhileFrozenIsNotTheServersFault(t *testing.T) {
-	for _, late := range []time.Duration{0, frozenAfter, frozenAfter + time.Second} {
-		r := New(&Options{Connect: func(context.Context, string, ServerConfig, Notify) (Session, error) { return nil, ErrNetwork }})
-		s := &server{name: "s", breaker: newBreaker(1, 0)}
-		r.servers["s"] = s
-		var ended error
-		r.calls[&Pending{r: r, s: s, tool: &Tool{}, done: func(_ *Result, err error) { ended = err }}] = struct{}{}
-		r.deadlineAt = time.Now().Add(time.Millisecond - late)
-		r.checkDeadlines()
-		if !errors.Is(ended, context.DeadlineExceeded) || s.breaker.suspended != (late <= frozenAfter) {
-			t.Errorf("%v late: %v, suspended %v", late, ended, s.breaker.suspended)
+	synctest.Test(t, func(t *testing.T) { // no time passes between the lines
+		for _, late := range []time.Duration{0, frozenAfter, frozenAfter + time.Second} {
+			r := New(&Options{Connect: func(context.Context, string, ServerConfig, Notify) (Session, error) { return nil, ErrNetwork }})
+			s := &server{name: "s", breaker: newBreaker(1, 0)}
+			r.servers["s"] = s
+			var ended error
+			r.calls[&Pending{r: r, s: s, tool: &Tool{}, done: func(_ *Result, err error) { ended = err }}] = struct{}{}
+			r.deadlineAt = time.Now().Add(-late)
+			r.checkDeadlines()
+			if !errors.Is(ended, context.DeadlineExceeded) || s.breaker.suspended != (late <= frozenAfter) {
+				t.Errorf("%v late: %v, suspended %v", late, ended, s.breaker.suspended)
+			}
+			_ = r.Close()
 		}
-		_ = r.Close()
-	}
+	})
 }
 
 func TestOutcomeOf(t *testing.T) {

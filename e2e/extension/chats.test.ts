@@ -432,12 +432,14 @@ test('a worker that is killed while a page loads leaves no script behind for the
     for (const { id } of await chrome.tabs.query({ url: 'https://chatgpt.com/*' })) await chrome.tabs.remove(id!)
   })
   const scripts = () => rig.panel.evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length)
+  pages.set('chatgpt', { hangs: true })
   const asked = call(desk, 'chat_chatgpt', { prompt: fresh().prompt })
   while (!await scripts());
   await rig.killWorker()
   assert.ok((await asked).error)
-  assert.equal(await scripts(), 0)
+  pages.set('chatgpt', { hangs: false })
   await hasTool(desk, 'chat_chatgpt')
+  assert.equal(await scripts(), 0)
   await ask(desk, 'chatgpt')
 })
 

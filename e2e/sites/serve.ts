@@ -118,6 +118,7 @@ async function respond(
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/never') return
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
+  if (state.hangs) return
   // The tab has no address for as long as this takes.
   if (state.loggedOut === 'away') await new Promise((resolve) => setTimeout(resolve, 500))
   if (state.loggedOut === 'away') return redirect(res, 'https://accounts.google.com/v3/signin/identifier')

@@ -26,6 +26,8 @@ export interface PageState {
    * of it, `scripted` drops every execCommand and synthetic paste, `all` drops all input without a key.
    */
   mangle: false | 'once' | 'newlines' | 'scripted' | 'all'
+  /** The document never arrives. */
+  hangs: boolean
   /** ms after the load until the editor appears. */
   late: number
   /** Further earlier conversations in the sidebar. */
@@ -42,6 +44,7 @@ export function freshState(site: Site): PageState {
     loggedOut: false,
     old: false,
     mangle: false,
+    hangs: false,
     late: 0,
     sidebar: 0,
     newestFirst: false,
