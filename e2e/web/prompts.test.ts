@@ -190,6 +190,32 @@ test('by keyboard only: typed, filtered, filled in with completion, used', async
   assert.deepEqual(p.faults, [])
 })
 
+test('a value that was chosen stays chosen when the server completes the text once more', async (t) => {
+  const p = await chat(t)
+  await p.page.evaluate(() => {
+    const registry = window.menu.registry!
+    const complete = registry.complete.bind(registry)
+    registry.complete = async (...asked) => {
+      const completion = await complete(...asked)
+      setTimeout(() => document.body.dataset.completed = asked[0].value)
+      return completion
+    }
+  })
+  await p.field.pressSequentially('/gr')
+  await p.options.getByText('Greet somebody').waitFor()
+  await p.page.keyboard.press('Enter')
+  const who = p.dialog.getByRole('combobox', { name: 'who' })
+  await who.pressSequentially('mon')
+  const completed = p.page.locator('body[data-completed=mon]')
+  await completed.waitFor()
+  await p.page.keyboard.press('ArrowDown')
+  await p.page.evaluate(() => delete document.body.dataset.completed)
+  await who.dispatchEvent('input')
+  await completed.waitFor()
+  await p.page.keyboard.press('Enter')
+  assert.equal(await who.inputValue(), 'monday')
+})
+
 test('the menu opens for a slash at the start or after white space at the end, and Escape closes it', async (t) => {
   const p = await chat(t)
   const expanded = async (text: string) => {

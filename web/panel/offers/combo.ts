@@ -58,8 +58,9 @@ class Combo extends Part<RegistryContext> {
     try {
       const { values } = await this.panel.registry.complete(this.ask(value))
       if (this.value !== value || !this.focused) return
+      const chosen = this.values[this.at]
       this.values = values.filter((v) => v !== value).slice(0, 20)
-      this.at = -1
+      this.at = this.values.indexOf(chosen!)
     } catch { /* overtaken by further typing, or the field has no suggestions now */ }
   }
 
