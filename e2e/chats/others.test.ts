@@ -14,13 +14,13 @@ const sites = new Sites()
  * The waits for a quiet text are shorter than the product's, because three of the pages show no mark of a complete
  * answer. Still shorter ones take a pause of a busy machine for the end.
  */
-const times = { quietGone: 2500, quietUnseen: 3500, response: 1500 }
+const times = { quietGone: 2500, quietUnseen: 3500 }
 
 const troubles: { name: string; on: Partial<On>; mark?: string; code: FailureCode }[] = [
   { name: 'signed out', on: { query: { loggedOut: 'wall' } }, code: 'LOGIN_REQUIRED' },
   { name: 'a refused log-in', on: { query: { loggedOut: 'refused' } }, code: 'AUTHENTICATION_FAILED' },
   { name: 'the usage limit', on: {}, mark: '[[ratelimit]]', code: 'RATE_LIMITED' },
-  { name: 'no answer', on: {}, mark: '[[noresponse]]', code: 'STUCK' },
+  { name: 'no answer', on: { times: { ...times, response: 1500 } }, mark: '[[noresponse]]', code: 'STUCK' },
 ]
 
 describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () => {
@@ -64,7 +64,7 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () =>
       for (const { name, on: state, mark = '', code } of troubles) {
         const path = state.query?.loggedOut ? loginPath[on.site] : undefined
         const about = token('trouble')
-        const { failure } = await sites.ask({ ...on, ...state, path, times }, `${mark} token:${about}`)
+        const { failure } = await sites.ask({ ...on, times, ...state, path }, `${mark} token:${about}`)
         assert.equal(failure?.code, code, `${name}: ${failure?.message}`)
       }
     })
