@@ -139,7 +139,7 @@ test('a server whose host permission was taken away is named, with a button that
   await rig.addServers({ harbour: server.url })
   await rig.panel.click(deep('[role=tab]', 'Servers'))
   await rig.panel.holds(`!!${deep('*', 'harbour')}`)
-  const asks = deep('portolan-servers .diagnosis', `does not let Portolan reach ${new URL(server.url).host}`)
+  const asks = deep('portolan-servers .diagnosis', `no longer lets Portolan reach ${new URL(server.url).host}`)
   assert.equal(await rig.panel.evaluate(`!!${asks}`), false)
   await rig.panel.evaluate(() => chrome.permissions.remove({ origins: ['https://*/*', 'http://*/*'] }))
   await rig.panel.holds(`!!${asks}`)

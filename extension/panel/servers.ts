@@ -110,7 +110,7 @@ class Servers extends AppPart {
     }
         <div role="status">${
       hosts
-        ? html`<div class="diagnosis"><p>${this.t('servers_missing', { hosts })}</p><div class="row"><button
+        ? html`<div class="diagnosis"><p>${this.t('chat_missing_means', { hosts })}</p><div class="row"><button
           type="button" class="primary" @click=${this.grant}>${this.t('chat_grant')}</button></div></div>`
         : nothing
     }</div>

@@ -150,7 +150,7 @@ export const en = {
   chat_off: 'Off',
   chat_use: 'Use {chat}',
   chat_missing: 'Permission missing',
-  chat_missing_means: 'The browser no longer lets Portolan reach {hosts}. Portolan asks nothing there until it does.',
+  chat_missing_means: 'The browser no longer lets Portolan reach {hosts}. What is there may fail until it does.',
   chat_grant: 'Grant access',
   chat_refused: 'The browser gave no access to {hosts}. {chat} stays off. Switch it on to be asked again.',
   chat_used: '{n} of {most} prompts this hour',
@@ -244,7 +244,6 @@ export const en = {
   publish: 'Offer these tools to desktop clients',
   publish_means: 'Through the bridge, with the names that you see here.',
   servers_opening: 'Opening the servers…',
-  servers_missing: 'The browser does not let Portolan reach {hosts}. Servers there may fail until it does.',
   server_refused: 'Without access to {host}, {name} is saved but stays off. Switch it on to be asked again.',
 
   clients: 'MCP clients',

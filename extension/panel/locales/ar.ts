@@ -147,7 +147,7 @@ const ar: Record<keyof typeof en, Message> = {
   chat_off: 'مغلق',
   chat_use: 'استخدام {chat}',
   chat_missing: 'الإذن مفقود',
-  chat_missing_means: 'لم يعد المتصفح يسمح لـ Portolan بالوصول إلى {hosts}. لا يُسأل شيء هناك حتى يسمح.',
+  chat_missing_means: 'لم يعد المتصفح يسمح لـ Portolan بالوصول إلى {hosts}. قد يفشل ما هناك حتى يسمح.',
   chat_grant: 'منح الوصول',
   chat_refused: 'لم يُسمح للمتصفح بإعطاء Portolan الوصول إلى {hosts}. يبقى {chat} مغلقًا؛ شغّله لتُسأل من جديد.',
   chat_used: '{n} من {most} سؤالًا هذه الساعة',
@@ -239,7 +239,6 @@ const ar: Record<keyof typeof en, Message> = {
   publish: 'عرض هذه الأدوات على برامج سطح المكتب',
   publish_means: 'عبر الجسر، بالأسماء التي تراها هنا.',
   servers_opening: 'تُفتح الخوادم…',
-  servers_missing: 'لا يسمح المتصفح لـ Portolan بالوصول إلى {hosts}. قد تفشل الخوادم هناك حتى يسمح.',
   server_refused: 'دون الوصول إلى {host} يُحفظ {name} لكنه يبقى مغلقًا. شغّله لتُسأل من جديد.',
 
   clients: 'عملاء MCP',
