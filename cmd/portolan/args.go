@@ -96,7 +96,7 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 	return rest, nil
 }
 
-// nearest returns the first of the words that is a written one but for two letters, or "".
+// nearest returns the word that differs least from what was written: in two letters at most. Without one it returns "".
 func nearest(written string, words []string) string {
 	best, found := min(3, len(written)-1), ""
 	if len(written) > 40 {

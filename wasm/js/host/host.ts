@@ -73,7 +73,7 @@ export class Host {
   #down: RegistryError | undefined
   #closed = false
   /** A page of this machine uses servers of this machine, which need no network. */
-  #online = globalThis.navigator?.onLine !== false || /\/(localhost|127\.)/.test(location.href)
+  #online = globalThis.navigator?.onLine !== false || /:\/\/(localhost|127\.)/.test(location.href)
   #discovered = false
   /** The configurations that the module last sent. A new module starts with them. */
   readonly #configs = new Map<string, ServerConfig>()
