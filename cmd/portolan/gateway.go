@@ -39,7 +39,7 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	var command []string
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, command = args[:i], args[i+1:]
-		if len(command) == 0 {
+		if len(command) == 0 || command[0] == "" {
 			return fmt.Errorf("%w: want a command behind --", errUsage)
 		}
 	}

@@ -35,6 +35,7 @@ func TestGatewayUsage(t *testing.T) {
 	}{
 		{[]string{}, 2, "there is no .mcp.json, mcp.json"},
 		{[]string{"--"}, 2, "want a command behind --"},
+		{[]string{"--", ""}, 2, "want a command behind --"},
 		{[]string{"--listen", "0.0.0.0:1", "--", "x"}, 2, "not a loopback address"},
 		{[]string{"--idle", "0", "--", "x"}, 2, "--idle"},
 		{[]string{"--config", "x", "--", "x"}, 2, "want --config, or a command"},

@@ -156,24 +156,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	verb := args[0]
+	results := &resultWriter{Writer: stdout}
+	var err error
 	switch verb {
 	case "help", "--help", "-h":
-		fmt.Fprint(stdout, help(strings.Join(args[1:min(2, len(args))], "")))
-		return 0
+		fmt.Fprint(results, help(strings.Join(args[1:min(2, len(args))], "")))
 	case "version", "--version", "-v":
-		fmt.Fprintln(stdout, "portolan", version)
-		return 0
-	}
-	if commands[verb] == nil {
-		asked := ""
-		if near := nearest(verb, slices.Collect(maps.Keys(commands))); near != "" {
-			asked = "; did you mean " + near + "?"
+		fmt.Fprintln(results, "portolan", version)
+	default:
+		if commands[verb] == nil {
+			asked := ""
+			if near := nearest(verb, slices.Collect(maps.Keys(commands))); near != "" {
+				asked = "; did you mean " + near + "?"
+			}
+			fmt.Fprintf(stderr, "portolan: unknown command %q%s (usage: portolan help)\n", verb, asked)
+			return 2
 		}
-		fmt.Fprintf(stderr, "portolan: unknown command %q%s (usage: portolan help)\n", verb, asked)
-		return 2
+		err = commands[verb](ctx, args[1:], results, stderr)
 	}
-	results := &resultWriter{Writer: stdout}
-	err := commands[verb](ctx, args[1:], results, stderr)
 	if lost := results.err.Load(); err == nil && lost != nil { // such as on a disk that is full
 		err = *lost
 	}

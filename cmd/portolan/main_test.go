@@ -154,6 +154,7 @@ func TestResultsThatAreLost(t *testing.T) {
 	for _, command := range []string{
 		"tools " + url, "call " + url + ` echo {"text":"a"}`, "call --json " + url + ` echo {"text":"a"}`, "resources " + url,
 		"read " + url + " demo://harbour", "prompt " + url + " greet who=A", "chats check --list",
+		"help", "version",
 	} {
 		var errs bytes.Buffer
 		if code := run(t.Context(), strings.Fields(command), full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space left") {
@@ -207,6 +208,10 @@ func TestMisspeltWords(t *testing.T) {
 		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
 			t.Errorf("%q: exit code %d, %s%s", row.args, code, out, errs)
 		}
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	if code, out, errs := portolan(t, "up", "--root", missing); code != 1 || out != "" || !strings.Contains(errs, "--root: open ") {
+		t.Errorf("up without its folder: exit code %d, %s%s", code, out, errs)
 	}
 	if _, out, _ := portolan(t, "help", "gateway", "revoke"); out != help("gateway") {
 		t.Errorf("help for a subcommand: %s", out)

@@ -41,6 +41,9 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		*root = filepath.Dir(index)
 	}
+	if _, err := os.ReadDir(*root); err != nil {
+		return fmt.Errorf("--root: %w", err)
+	}
 	// Pages reach the plain server only through the proxy: it has another origin and
 	// sends no CORS headers.
 	// Apps of tools run on an origin of their own, for which another port is enough.
