@@ -134,7 +134,13 @@ func (b *Bridge) Listen() error {
 	}
 	b.listeners = listeners
 	if b.opts.Discovery != "-" {
-		b.discovery, _ = net.Listen("tcp4", b.opts.Discovery) // if it is free
+		b.discovery, err = net.Listen("tcp4", b.opts.Discovery)
+		if err != nil && b.opts.Discovery != DiscoveryAddress { // the usual one is used if it is free
+			for _, l := range listeners {
+				_ = l.Close()
+			}
+			return fmt.Errorf("discovery: %w", err)
+		}
 	}
 	return nil
 }

@@ -372,6 +372,18 @@ func TestDiscoveryHoldsNoSecret(t *testing.T) {
 	}
 }
 
+// The usual second address is left out if it is taken. Another address was chosen, so that the bridge does not start.
+func TestADiscoveryAddressThatIsTaken(t *testing.T) {
+	taken := start(t, nil).Addr()
+	b, err := bridge.New(&bridge.Options{Dir: t.TempDir(), Address: "127.0.0.1:0", Discovery: taken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Listen(); err == nil || !strings.Contains(err.Error(), "discovery: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestExtensionsReadDiscovery(t *testing.T) {
 	b := start(t, nil)
 	for origin, want := range map[string]string{extensionID: extensionID, "https://evil.example": "", "null": ""} {
