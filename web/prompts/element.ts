@@ -1,7 +1,7 @@
 import { css, html, nothing, render, type PropertyValues, type TemplateResult } from 'lit'
 import { wordsOf, type Messages, type Words } from '../panel/translations.ts'
 import { given, registryOf } from '../ui/given.ts'
-import { define, freshId } from '../ui/part.ts'
+import { composes, define, freshId } from '../ui/part.ts'
 import { Shell } from '../ui/shell.ts'
 import { styles } from '../ui/style.ts'
 import { clean, line } from '../ui/text.ts'
@@ -282,7 +282,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   }
 
   private press(e: KeyboardEvent): void {
-    if (!this.slash || e.isComposing || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
+    if (!this.slash || composes(e) || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
     const found = this.found().slice(0, rows)
     const n = found.length
     const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, Home: 0, End: -1 }[e.key]

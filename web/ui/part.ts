@@ -72,3 +72,6 @@ export const freshId = (): string => `portolan-${++ids}`
 
 /** The text in the field that an event comes from. */
 export const valueOf = (event: Event): string => (event.target as HTMLInputElement).value
+
+/** A key that belongs to the input method, which composes a word. Safari has only code 229 for the key that ends it. */
+export const composes = (e: KeyboardEvent): boolean => e.isComposing || e.keyCode === 229

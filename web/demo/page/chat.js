@@ -116,7 +116,7 @@ export function startChat(registry, { sandbox } = {}) {
     if (text) answer(text)
   })
   $('text').addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     $('say').requestSubmit()
   })

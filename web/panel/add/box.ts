@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
 import type { Key } from '../translations.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { composes, define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Entry, Reading } from '../../config/types.ts'
 
@@ -77,7 +77,7 @@ class AddBox extends PanelPart {
 
   /** Enter adds, if there is nothing left to ask. */
   private readonly key = (e: KeyboardEvent) => {
-    if (e.key !== 'Enter' || e.shiftKey || e.isComposing || this.text.includes('{') || this.text.endsWith('\\')) return
+    if (e.key !== 'Enter' || e.shiftKey || composes(e) || this.text.includes('{') || this.text.endsWith('\\')) return
     e.preventDefault()
     this.querySelector<HTMLButtonElement>('portolan-preview footer button')?.click()
   }

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { RegistryContext } from '../context.ts'
-import { define, freshId, Part, reactive, valueOf } from '../../ui/part.ts'
+import { composes, define, freshId, Part, reactive, valueOf } from '../../ui/part.ts'
 import { line } from '../../ui/text.ts'
 import type { CompletionRequest } from '../../../wasm/js/shared/types.ts'
 
@@ -76,7 +76,7 @@ class Combo extends Part<RegistryContext> {
 
   private readonly press = (e: KeyboardEvent): void => {
     const { values, at } = this
-    if (e.isComposing) return
+    if (composes(e)) return
     if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
     if (!values.length) return
     if (e.key === 'ArrowDown') this.at = (at + 1) % values.length

@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
 import { runWords, type RunKey } from '../../panel/run-words.ts'
 import { standingIcon, type Standing } from '../../ui/icons.ts'
-import { define, valueOf } from '../../ui/part.ts'
+import { composes, define, valueOf } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { Shell } from '../../ui/shell.ts'
 import { styles } from '../../ui/style.ts'
@@ -138,7 +138,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
 
   /** Enter begins, and Shift with Enter makes a new line. */
   private press(e: KeyboardEvent): void {
-    if (e.key !== 'Enter' || e.shiftKey || e.isComposing) return
+    if (e.key !== 'Enter' || e.shiftKey || composes(e)) return
     e.preventDefault()
     if (!this.isRunning) (e.target as HTMLTextAreaElement).form!.requestSubmit()
   }
