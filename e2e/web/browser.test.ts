@@ -81,6 +81,26 @@ test('the demo page does the main job', async () => {
   await page.close()
 })
 
+test('a signal of a frame ends the start of a registry', async () => {
+  const page = await openPage(browser, `${site.url}/`, probes)
+  const code = await page.evaluate(async () => {
+    const frame = document.body.appendChild(document.createElement('iframe')).contentWindow as
+      & typeof globalThis
+      & Window
+    const { createRegistry } = await import(new URL('portolan/index.js', document.baseURI).href)
+    const ends = new frame.AbortController()
+    const starts = createRegistry({
+      servers: { demo: { url: 'builtin:demo' } },
+      storage: 'memory',
+      signal: ends.signal,
+    })
+    ends.abort()
+    return starts.then(() => 'started', (e: { code: string }) => e.code)
+  })
+  assert.equal(code, 'aborted')
+  await page.close()
+})
+
 test('header values are nowhere in the clear, and stay when they may', async () => {
   const context = await browser.newContext()
   const page = await context.newPage()

@@ -1,5 +1,5 @@
 import { isObject } from '../shared/object.ts'
-import { checkFields, invalidOption, knownNames } from '../shared/fields.ts'
+import { checkFields, invalidOption, isSignal, knownNames } from '../shared/fields.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
@@ -63,7 +63,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   scan: boolean,
   cassette: [(v) => isObject(v) && has(v, 'open'), "from record() or replay() of 'portolan/cassette'"],
   onProgress: aFunction,
-  signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
+  signal: [isSignal, 'an AbortSignal'],
 }
 
 /** Throws a RegistryError that names the first wrong option. */

@@ -23,14 +23,16 @@ export function fieldFault(
   }
 }
 
+/** Whether a value is an AbortSignal. One of another realm is no instance of this one's class. */
+export const isSignal = (value: unknown): boolean =>
+  (value as Record<symbol, unknown> | null)?.[Symbol.toStringTag] === 'AbortSignal'
+
 /** Throws a RegistryError for wrong options of a method. */
 export function checkFields(method: string, options: unknown, known: string): void {
   const fault = fieldFault(method, options, known)
   if (fault) throw invalidOption(fault.message, fault)
-  const signal = (options as { signal?: Record<symbol, unknown> } | undefined)?.signal
-  // A signal of another realm is no instance of this one's class.
-  if (signal != null && signal[Symbol.toStringTag] !== 'AbortSignal')
-    throw invalidOption('signal is not an AbortSignal')
+  const signal = (options as { signal?: unknown } | undefined)?.signal
+  if (signal != null && !isSignal(signal)) throw invalidOption('signal is not an AbortSignal')
 }
 
 /** A hint for an unknown name: the known one that was probably meant, and all known ones. */
