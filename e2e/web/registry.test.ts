@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { getEventListeners } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
@@ -653,6 +653,30 @@ test('the same registry at the other end of a port', () =>
     await far.close()
     stop()
     port1.close()
+  }))
+
+test('a registry at the other end that closes ends its calls, and is sent nothing any more', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await r.discover()
+    const { port1, port2 } = new MessageChannel()
+    const channel = portChannel(port1 as unknown as PortLike)
+    let sent = 0
+    const { post } = channel
+    channel.post = (message) => {
+      sent++
+      post(message)
+    }
+    serveRegistry(r, channel)
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    const closed = once(port1, 'close')
+    const running = far.call('demo__count', { to: 1000, delayMs: 20 }, { onProgress: () => void far.close() })
+    await assert.rejects(running, fails('closed'))
+    await closed
+    const before = sent
+    await r.addServer('two', { url: 'builtin:demo' })
+    while (!r.has('two__echo')) await new Promise<void>((changed) => r.subscribe(changed))
+    await setImmediate()
+    assert.equal(sent, before)
   }))
 
 test('pins that come after their list reach the other end of a port', () =>

@@ -194,11 +194,11 @@ export class Requests {
     if (this.#dead) return undefined
     const closed = closedError()
     // The channel closes even if the host sends no reply.
-    const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
+    const left = this.#channel && this.mode !== 'shared' &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
     this.#unwatch?.()
-    await left
+    if (this.mode !== 'remote') await left
     this.#fail(closed)
     this.#channel?.close()
     return closed

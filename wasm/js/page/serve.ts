@@ -18,7 +18,14 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
   const loaded = new Map<number, types.Skill>()
   let known: types.Snapshot | undefined
   let lists: Lists = new Map()
-  let post = (m: ToPage) => channel.post(m)
+  let over: RegistryError | undefined
+  const post = (m: ToPage) => {
+    try {
+      channel.post(m)
+    } catch (e) {
+      if (!over) throw e // else the channel is gone
+    }
+  }
 
   const update = () => {
     const now = registry.getSnapshot()
@@ -37,6 +44,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
 
   let stop = () => {}
   const answer = async (m: Request): Promise<unknown> => {
+    if (over) throw over
     if (m.method === 'attach') {
       stop()
       known = undefined
@@ -64,26 +72,18 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     const m = raw as ToHost
     if ('cancel' in m) return running.get(m.cancel)?.abort()
     if (!('id' in m)) return
+    if (m.method === 'close') return end()
     answer(m).then(
       (result) => post({ id: m.id, result: result ?? null }),
-      (e: unknown) => post({ id: m.id, error: toWire(e) }),
+      (e: unknown) => post({ id: m.id, error: toWire(over ?? e) }),
     )
   }
-  const refuse = (id: number) => {
-    const error = toWire(new RegistryError('closed', 'the registry is not served any more'))
-    try {
-      channel.post({ id, error } satisfies ToPage)
-    } catch { /* the channel is gone */ }
-  }
-  return () => {
+  const end = () => {
+    over = new RegistryError('closed', 'the registry is not served any more')
     stop()
-    post = () => {}
-    channel.onmessage = (m) => 'method' in (m as ToHost) && refuse((m as Request).id)
-    for (const [id, ends] of running) {
-      refuse(id)
-      ends.abort()
-    }
+    for (const ends of running.values()) ends.abort()
   }
+  return end
 }
 
 /** The most skills that the other end may go on with. */
@@ -130,14 +130,8 @@ async function perform(
     case 'readResult':
       return registry.readResult(m.handle, m.range)
     case 'call': {
-      const options = {
-        signal,
-        timeoutMs: m.timeoutMs,
-        onProgress: m.progress ? onProgress : undefined,
-        ...(m.attempts && { attempts: m.attempts }),
-        ...(m.trace && { trace: m.trace }),
-        ...(m.app !== undefined && { app: m.app as string }),
-      }
+      const { timeoutMs, attempts, trace } = m, app = m.app as string | undefined
+      const options = { signal, timeoutMs, attempts, trace, app, onProgress: m.progress ? onProgress : undefined }
       if (!m.detach) return bare(await registry.call(m.name, m.args, options))
       const { server, tool, taskId, status, startedAt, expiresAt, wait } = await registry.call(m.name, m.args, {
         ...options,

@@ -27,7 +27,10 @@ export declare function preload(
 ): Promise<void>
 /** Connects to the registry that is served at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
-/** Serves a registry to another realm, which calls {@link connectRegistry}. The returned function ends that. */
+/**
+ * Serves a registry to another realm, which calls {@link connectRegistry}. It ends when that registry closes, or with
+ * the returned function: call it when the other realm has gone without a word, as a frame does that is removed.
+ */
 export declare function serveRegistry(registry: Registry, channel: Channel): () => void
 /** Makes a channel of a Worker, a MessagePort or another object with the same methods. */
 export declare function portChannel(port: PortLike): Channel
