@@ -118,6 +118,21 @@ test('a clone that is not saved leaves nothing', async () => {
   await done(p)
 })
 
+test('a server that is removed leaves no node behind', async () => {
+  const p = await openPanel(browser, site, { servers: { files: { url: files.url } } })
+  await cardOf(p, 'files').getByText('2 tools').waitFor()
+  const left = async () => {
+    await p.page.evaluate(() => window.registry.addServer('more', { url: 'builtin:demo', enabled: false }))
+    await cardOf(p, 'more').waitFor()
+    await p.page.evaluate(() => window.registry.removeServer('more'))
+    await cardOf(p, 'more').waitFor({ state: 'detached' })
+    return p.panel.locator('.cards').evaluate((list) => list.childNodes.length)
+  }
+  const first = await left()
+  assert.equal(await left(), first)
+  await done(p)
+})
+
 test('servers are searched, filtered and ordered', async () => {
   description = 'Reads a file.'
   const off = { url: 'https://off.example/mcp', enabled: false }
