@@ -60,9 +60,10 @@ export class PortolanExtension extends Shell implements AppContext {
   private see(): void {
     const before = this.seen
     const now = this.seen = this.store.state
-    if (now?.questions.length && !this.asked)
+    if (now?.questions.length && !this.asked) {
+      this.asked = true
       void this.run(() => import('./questions.ts')).then(() => this.requestUpdate())
-    this.asked ||= !!now?.questions.length
+    }
     this.now = Date.now()
     const isNew = (link: Link) => !before?.links.some((l) => l.pairing === link.pairing)
     if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.links.some(isNew))
@@ -115,7 +116,7 @@ export class PortolanExtension extends Shell implements AppContext {
         ? html`
         <portolan-approvals .panel=${this} .state=${state} .now=${now}></portolan-approvals>
         ${
-          state.questions.length || this.asked
+          this.asked
             ? html`<portolan-server-questions .panel=${this} .state=${state} .now=${now}></portolan-server-questions>`
             : nothing
         }

@@ -33,7 +33,7 @@ class Home extends AppPart {
     const { panel, state, now } = this
     const { links } = state
     const lost = links.find((link) => link.status === 'refused' && estranged.has(link.error?.code ?? ''))
-    const pairing = !links.length || state.pairing !== null || !!lost || this.adding
+    const pairing = !links.length || state.pairing || lost || this.adding
     // Before the first pairing nobody can call.
     const strangers = !links.length && !state.clients.length && !state.origins.length
     return html`
@@ -51,7 +51,7 @@ class Home extends AppPart {
           this.t('pair_another')
         }</button></div>`
     }
-      ${state.runs.length ? html`<portolan-runs .panel=${panel} .state=${state} .now=${now}></portolan-runs>` : nothing}
+      <portolan-runs .panel=${panel} .state=${state} .now=${now}></portolan-runs>
       <div class="pair">
         <div class="main">${
       strangers ? nothing : html`<portolan-clients .panel=${panel} .state=${state} .now=${now}></portolan-clients>`

@@ -39,7 +39,7 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   /** The element inside this part that has the focus. */
   protected get focused(): HTMLElement | undefined {
     const active = (this.getRootNode() as ShadowRoot).activeElement as HTMLElement | null
-    return active && this.contains(active) ? active : undefined
+    return this.contains(active) ? active! : undefined
   }
 }
 
@@ -73,5 +73,8 @@ export const freshId = (): string => `portolan-${++ids}`
 /** The text in the field that an event comes from. */
 export const valueOf = (event: Event): string => (event.target as HTMLInputElement).value
 
-/** A key that belongs to the input method, which composes a word. Safari has only code 229 for the key that ends it. */
-export const composes = (e: KeyboardEvent): boolean => e.isComposing || e.keyCode === 229
+/**
+ * Whether a key belongs to the input method that composes a word: its code is 229 then (UI Events). Safari's
+ * `isComposing` is false for the key that ends a word.
+ */
+export const composes = (e: KeyboardEvent): boolean => e.keyCode === 229

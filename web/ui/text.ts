@@ -18,7 +18,7 @@ const mark = /\p{M}/u
  * stay. Hidden characters become ⟨U+202E⟩, a run of tag characters ⟨U+E0020: what it says⟩.
  */
 export function clean(text: unknown, max = 2000): string {
-  const s = typeof text === 'string' ? text : String(text ?? '')
+  const s = String(text ?? '')
   let out = ''
   let before = 0
   let marks = 0

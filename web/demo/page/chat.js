@@ -116,7 +116,8 @@ export function startChat(registry, { sandbox } = {}) {
     if (text) answer(text)
   })
   $('text').addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
+    // 229 is the code of keys that an input method takes.
+    if (event.key !== 'Enter' || event.shiftKey || event.keyCode === 229) return
     event.preventDefault()
     $('say').requestSubmit()
   })
