@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestBreaker walks the state machine of design.md step by step.
+// TestBreaker walks the state machine step by step.
 func TestBreaker(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }

@@ -18,17 +18,16 @@
 // # Messages
 //
 // The gateway is a relay of JSON-RPC messages. It passes each one on as the text that it
-// is, and changes three values only, which it changes back on the way out: the id of a
-// client's request, its progress token, and the ids that notifications name. Several
-// clients of one process can then use the same ids.
+// is, and changes three values only: the id of a client's request, its progress token, and
+// the ids that notifications name. It changes them back on the way out. Several clients of
+// one process can then use the same ids.
 //
-// go-sdk's StreamableHTTPHandler cannot do this: its transport refuses methods that it
-// does not know, and only its own server may attach a message to the stream of a
-// request. Its CommandTransport ends one process, not those that this one started. So
+// The StreamableHTTPHandler of go-sdk cannot do this. Its transport refuses methods that it
+// does not know. Only its own server may attach a message to the stream of a request. Its CommandTransport ends one process, not those that this one started. So
 // the gateway has transports of its own, and go-sdk is the other side in its tests.
 //
 // A program does not say which request a message belongs to, except for progress. A
-// question goes to the client that has a request under way: on the response of that
+// question goes to the client that has a request under way. It goes on the response of that
 // request if it is the only one, else on the client's standalone stream. If several
 // clients of a shared process have requests under way, a question is refused.
 //

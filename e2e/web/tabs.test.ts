@@ -395,14 +395,15 @@ test('an approval is stored by the tab that gave it, whatever the oldest tab doe
   await changing.close()
 })
 
-test('a late answer to a question of a worker that has ended goes to no other question', async (t) => {
+test('a question ends with its worker, and a late answer goes to no other question', async (t) => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const context = await fresh(t)
   const page = await tab(
     context,
     `{ storage: 'memory', servers: { s: { url: '${asks.url}' } },
-      onElicitation: ({ message }) => new Promise((resolve) => {
+      onElicitation: ({ message, signal }) => new Promise((resolve) => {
         window.questions = { ...window.questions, [message]: resolve }
+        window.ended ??= signal
         window.asked()
       }) }`,
   )
@@ -415,6 +416,7 @@ test('a late answer to a question of a worker that has ended goes to no other qu
     await first
     workers.at(-1).terminate()
     if (await lost !== 'runtime_crashed') return lost
+    if (!ended.aborted) await new Promise((resolve) => ended.addEventListener('abort', resolve))
     const second = put()
     const answered = r.dispatch('s__ask', { message: 'second' })
     await second

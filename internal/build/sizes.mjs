@@ -71,10 +71,11 @@ for (
 }
 for (const file of globSync(['*.md', 'docs/*.md', 'docs/design/*.md', 'proxy-worker/*.md'])) {
   const before = readFileSync(file, 'utf8')
-  const now = before.replace(/[\d.]+ [KM]B(?=<!-- size: ([^>]+) -->)/g, (said, name) => {
+  const now = before.replace(/[\d.]+(\s)[KM]B(?=<!-- size: ([^>]+) -->)/g, (said, space, name) => {
     const size = sizes.get(name)
     if (size === undefined) return said
-    const text = size < 1e5 ? `${Math.round(size / 1000)} KB` : `${(size / 1e6).toFixed(size < 1e6 ? 2 : 1)} MB`
+    const [n, unit] = size < 1e5 ? [Math.round(size / 1000), 'KB'] : [(size / 1e6).toFixed(size < 1e6 ? 2 : 1), 'MB']
+    const text = n + space + unit // a line may end between them
     if (text !== said && comparable && !writes) {
       console.error(`${file} says ${said} for ${name}, which is ${text}: node internal/build/sizes.mjs --docs`)
       over++

@@ -5,8 +5,8 @@
 // [Policy.Decide] decides a request. Unless the decision is an answer, the caller sends
 // the decided request and passes the response's status and headers to
 // [Decision.Respond]. The reply is the response, another request (a redirect), or a
-// refusal. Neither method blocks. Between requests the policy keeps only the counts of
-// open streams.
+// refusal. Neither method blocks. Between requests the policy keeps counts and the
+// parsed URLs of targets, and nothing of a request.
 package proxy
 
 import (

@@ -14,6 +14,6 @@
 // the page's module; wasm/js/fetch is its other half.
 //
 // The client speaks MCP 2024-11-05 to 2026-07-28 over streamable HTTP and HTTP+SSE: tools,
-// resources, prompts, completion, tasks, elicitation by forms and addresses, and OAuth. It
-// refuses requests for sampling and roots.
+// resources, prompts, completion, tasks, skills, logs, elicitation by forms and addresses, and
+// OAuth. Servers of 2025-11-25 and before may ask for sampling and roots, if [Options] has them.
 package client

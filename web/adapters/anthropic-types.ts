@@ -42,7 +42,10 @@ export declare function model(client: MessagesClient, options: ModelSettings): M
 
 /** What is used of a client of `@anthropic-ai/sdk`. */
 export interface MessagesClient {
-  messages: { create(body: never, options: { signal: AbortSignal }): PromiseLike<unknown> }
+  messages: {
+    /** Asks the model. */
+    create(body: never, options: { signal: AbortSignal }): PromiseLike<unknown>
+  }
 }
 
 /** Options of {@link model}. */

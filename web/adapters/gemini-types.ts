@@ -40,7 +40,10 @@ export declare function model(client: GeminiClient, options: ModelSettings): Mod
 
 /** What is used of a client of `@google/genai`. */
 export interface GeminiClient {
-  models: { generateContent(params: never): PromiseLike<unknown> }
+  models: {
+    /** Asks the model. */
+    generateContent(params: never): PromiseLike<unknown>
+  }
 }
 
 /** Options of {@link model}. */

@@ -34,6 +34,7 @@ export interface FunctionTool {
   ): Promise<string | ToolOutput[]>
   /** False: the registry asks, by its own `onApprove` or the view's `approve`. */
   needsApproval(): Promise<boolean>
+  /** Whether the model gets the tool: always. */
   isEnabled(): Promise<boolean>
 }
 

@@ -52,7 +52,12 @@ export declare function model(client: ChatClient, options: ModelSettings): Model
 
 /** What is used of a client of `openai`. */
 export interface ChatClient {
-  chat: { completions: { create(body: never, options: { signal: AbortSignal }): PromiseLike<unknown> } }
+  chat: {
+    completions: {
+      /** Asks the model. */
+      create(body: never, options: { signal: AbortSignal }): PromiseLike<unknown>
+    }
+  }
 }
 
 /** Options of {@link model}. */

@@ -1,9 +1,9 @@
 import type { RedactedConfig, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 
 /**
- * Finds out what a text is and which servers it describes: a URL, `mcp.json` and its dialects, `server.json`, an
- * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. No text makes it
- * throw. `page` is the URL of the page: there are remarks about servers that it cannot reach.
+ * Finds out what a text is and which servers it describes. It reads a URL, `mcp.json` and its dialects, `server.json`,
+ * an install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. No text makes
+ * it throw. `page` is the URL of the page: there are remarks about servers that it cannot reach.
  */
 export declare function readConfig(text: string, options?: { page?: string }): Reading
 /** The configuration of an entry with the values of its inputs, by id. A header with an empty input is left out. */
@@ -30,14 +30,27 @@ export declare function openProject(
 /** What openProject uses of a FileSystemFileHandle. */
 export interface FileHandle {
   readonly kind: 'file'
-  getFile(): Promise<{ readonly size: number; text(): Promise<string> }>
-  createWritable(): Promise<{ write(text: string): Promise<void>; close(): Promise<void> }>
+  /** The file as it is now. */
+  getFile(): Promise<{
+    readonly size: number
+    /** Its text. */
+    text(): Promise<string>
+  }>
+  /** Begins to write the file. */
+  createWritable(): Promise<{
+    /** Writes a text. */
+    write(text: string): Promise<void>
+    /** Ends the writing. */
+    close(): Promise<void>
+  }>
 }
 
 /** What openProject uses of a FileSystemDirectoryHandle. */
 export interface FolderHandle {
   readonly kind: 'directory'
+  /** A file in the folder. */
   getFileHandle(name: string): Promise<FileHandle>
+  /** A folder in the folder. */
   getDirectoryHandle(name: string): Promise<FolderHandle>
 }
 
@@ -95,11 +108,13 @@ export interface Problem {
     | 'yaml'
   line?: number
   column?: number
+  /** The bound: characters with `too_large`, servers with `too_many`. */
   limit?: number
 }
 
+/** A server that a text describes. */
 export interface Entry {
-  /** Suggested; unique within the reading. */
+  /** A suggestion, unique within the reading. */
   name: string
   /** What to save, once `fill` has put the inputs in; absent for what a browser cannot reach. */
   config?: ServerConfig
@@ -119,20 +134,27 @@ export interface Stdio {
   env: string[]
 }
 
+/** A header that holds a secret. */
 export interface Secret {
   header: string
+  /** Whether the text has the value itself, names an input for it, or names a variable of the environment. */
   origin: 'value' | 'input' | 'env'
+  /** The id of the input, if there is one. */
   input?: string
 }
 
+/** A value that the user has to give. */
 export interface Input {
+  /** The key of the value for {@link fill}. */
   id: string
   /** The header that it is for; none: it is part of the url. */
   header?: string
   description?: string
+  /** It is to be typed unseen. */
   password: boolean
   required: boolean
   default?: string
+  /** The values to choose from. */
   choices?: string[]
 }
 

@@ -121,8 +121,14 @@ export type ToolView =
     has(name: string): boolean
   }
   & (
-    | { call(name: string, args: Record<string, unknown> | string, options: ToolViewOptions): Promise<ToolResult> }
-    | { dispatch(name: string, args: Record<string, unknown> | string, options: ToolViewOptions): Promise<string> }
+    | {
+      /** Calls a tool and returns the whole result. */
+      call(name: string, args: Record<string, unknown> | string, options: ToolViewOptions): Promise<ToolResult>
+    }
+    | {
+      /** Calls a tool and returns the text for the model. */
+      dispatch(name: string, args: Record<string, unknown> | string, options: ToolViewOptions): Promise<string>
+    }
   )
 
 /** How far a loop is. Each event has a copy. */

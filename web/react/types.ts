@@ -25,8 +25,8 @@ export declare function useRegistry<T>(
 ): T
 
 /**
- * A registry that lives as long as the component: made from the options of the
- * first render, asked for its tools at once, closed on unmount. Other options
+ * A registry that lives as long as the component. It is made from the options of the
+ * first render, asked for its tools at once, and closed on unmount. Other options
  * need another `key`. On a server there is none.
  */
 export declare function useMCP(options?: RegistryOptions): UseMCP

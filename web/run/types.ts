@@ -2,9 +2,10 @@ import type { Model, ToolView } from '../loop/types.ts'
 import type { DispatchOptions, JSONSchema, Snapshot, StorageAdapter, ToolResult } from '../../wasm/js/shared/types.ts'
 
 /**
- * Runs one search for a person: looks at the servers, has your model plan, searches with the server's own progress,
- * shows a preview, and has your model write an answer. Every end is an event: `answer` or `error`. Only wrong options
- * throw, a `RegistryError` with the code `invalid_option`. The run begins when it is read, and can be read once.
+ * Runs one search for a person. It looks at the servers, has your model plan, and searches with the server's own
+ * progress. It shows a preview, and has your model write an answer. Every end is an event: `answer` or `error`. Only
+ * wrong options throw, a `RegistryError` with the code `invalid_option`. The run begins when it is read, and can be
+ * read once.
  *
  * ```ts
  * for await (const event of run({ prompt, registry, model, roles: { search: 'search' } })) console.log(event)
@@ -83,6 +84,7 @@ export interface RunRoles {
 export interface RunQuota {
   /** Names the person or the client. It is stored, so pass no secret. */
   key: string
+  /** The most runs in a day. */
   perDay: number
   /** Keeps the counts. Default: memory. Only the runs of one process wait for each other. */
   store?: StorageAdapter

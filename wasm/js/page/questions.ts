@@ -23,12 +23,12 @@ export class Questions {
     this.#handlers = handlers
   }
 
-  /** Puts a question to the app, or withdraws it. `about` is what the page knows of its call. */
+  /** Puts a question to the app, or withdraws it; 0: all of them. `about` is what the page knows of its call. */
   async put(
     { ask, request }: ElicitEvent,
-    about: Pick<ElicitationRequest, 'tool' | 'callId'>,
-  ): Promise<ElicitationAnswer | SamplingResult | undefined> {
-    if (!request) return void this.#open.get(ask)?.abort()
+    about: Pick<ElicitationRequest, 'tool' | 'callId'> | undefined,
+  ): Promise<ElicitationAnswer | SamplingResult | void> {
+    if (!request) return ask ? this.#open.get(ask)?.abort() : this.#open.forEach((ends) => ends.abort())
     const ends = new AbortController()
     this.#open.set(ask, ends)
     try {
@@ -58,9 +58,9 @@ function checked(answer: ElicitationAnswer, schema: unknown): ElicitationAnswer 
   if (answer.action !== 'accept') return { action: answer.action }
   const { content = {} } = answer
   if (!isObject(content)) fail('content is not an object')
-  const properties = isObject(schema) && isObject(schema['properties']) ? Object.entries(schema['properties']) : []
+  const properties = Object.entries((schema as { properties?: object } | undefined)?.properties ?? {})
   const defaults = properties.flatMap(([key, p]) => (isObject(p) && 'default' in p ? [[key, p['default']]] : []))
   const problems = validateArguments(schema ?? {}, { ...Object.fromEntries(defaults), ...content })
-  if (problems) fail(`the content does not fit the schema: ${problems}`)
+  if (problems) fail(`content does not fit the schema: ${problems}`)
   return { action: 'accept', content }
 }

@@ -826,14 +826,14 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async #elicit(m: ElicitEvent): Promise<void> {
     const { ask: elicited } = m
-    const { about, release } = m.request ? this.requests.hold(m.during ?? 0) : { about: {}, release: () => {} }
+    const held = m.request && this.requests.hold(m.during)
     try {
-      const answer = await (await this.#questions()).put(m, about)
+      const answer = await (await this.#questions()).put(m, held?.about)
       if (answer) this.requests.post({ elicited, answer })
     } catch (e) {
-      this.requests.post({ elicited, error: toWire(e).message }) // an app may reject with nothing
+      if (held) this.requests.post({ elicited, error: toWire(e).message }) // an app may reject with nothing
     } finally {
-      release()
+      held?.release()
     }
   }
 

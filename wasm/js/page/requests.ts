@@ -223,14 +223,14 @@ export class Requests {
    * Stops the deadline of the request that a question of a server is about, or all deadlines if that is not known.
    * The returned function lets them go on.
    */
-  hold(id: number): { about: About; release(): void } {
-    const known = this.#waiting.get(id)
+  hold(id: number | undefined): { about: About | undefined; release(): void } {
+    const known = this.#waiting.get(id!)
     const held = known ? [known] : [...this.#waiting.values()]
     for (const w of held) this.#rest(w, true)
     const release = () => {
       for (const w of held) this.#rest(w, false)
     }
-    return { about: known?.about ?? {}, release }
+    return { about: known?.about, release }
   }
 
   /** Stops the deadline of a request, or lets it go on. */
@@ -274,6 +274,7 @@ export class Requests {
     this.#channel.close()
     this.#channel = undefined
     this.#fail(crashed())
+    this.#listener.receive({ event: 'elicit', ask: 0 }) // its questions are over
     if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#stayDown(e))
     else this.#stayDown(crashedForGood())
   }

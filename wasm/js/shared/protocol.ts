@@ -262,7 +262,7 @@ export interface AuthorizeState {
 
 /**
  * A question of a server during the request with the id `during`; 0: the request is unknown. Without `request`, the
- * question `ask` is withdrawn.
+ * question `ask` is withdrawn; 0: all of them.
  */
 export type ElicitEvent = { event: 'elicit'; ask: number; during?: number; request?: Question }
 

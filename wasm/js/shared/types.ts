@@ -109,10 +109,12 @@ export interface RegistryOptions {
    * - `off`, the default
    */
   secrets?: 'off' | 'flag' | 'block'
+  /** Bounds on data from servers. Default: those that {@link Limits} names. */
   limits?: Partial<Limits>
   /**
    * Answers questions of servers by a form (elicitation). Without it, servers do not see this capability. The call's
    * deadlines stand still meanwhile. An answer that does not fit the schema fails the call with `invalid_arguments`.
+   * A server has at most three questions open at once, and further ones get `cancel`.
    */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
   /**
@@ -169,6 +171,7 @@ export interface RegistryOptions {
   cassette?: Cassette
   /** Receives the progress of loading the module. */
   onProgress?: (p: LoadProgress) => void
+  /** Ends createRegistry, which rejects with `aborted`. It does nothing to a registry that has been created. */
   signal?: AbortSignal
 }
 
@@ -223,7 +226,10 @@ export interface LoadProgress {
 export interface ServerConfig {
   /** The http(s) endpoint, or `builtin:demo`. */
   url: string
-  /** Sent with every request to the url's origin, and nowhere else. */
+  /**
+   * Sent with every request to the url's origin, and nowhere else. Values are printable ASCII. Refused are
+   * `Cookie`, `Origin`, `User-Agent`, and headers that the protocol sets, such as `Accept`.
+   */
   headers?: Record<string, string>
   /**
    * Whether requests go through the registry's proxy. Default: false. `'auto'`: direct first; the proxy only if CORS
@@ -234,7 +240,7 @@ export interface ServerConfig {
   enabled?: boolean
   /** Default `auto`: streamable HTTP first, then legacy SSE. */
   transport?: 'auto' | 'streamable-http' | 'sse'
-  /** Overrides the registry's `timeoutMs` for this server. */
+  /** The registry's `timeoutMs` for this server, in ms, up to a day. Default: the registry's. */
   timeoutMs?: number
   /** The most calls at the same time, 1 to 1,000; more wait for their turn. Default: `limits.callsPerServer`. */
   concurrency?: number
@@ -498,9 +504,10 @@ export interface Registry extends AsyncDisposable {
   /**
    * Loads a skill of a server, by the URI of its SKILL.md, or by its name if the server lists one skill of that name.
    * Size, digest and frontmatter of SKILL.md are compared with the skill's entry. Nothing of a skill is ever executed.
-   * Rejects with `unknown_skill`, with `held` if the skill waits for its approval, and with `invalid_skill` if entry or
-   * content are not as they must be, also after the entry was asked for again. With `held: true` it loads a skill that
-   * waits too, for a person who reads it before the approval: give a model nothing of it. Its `pin` is the version.
+   * Rejects with `unknown_skill`, and with `held` if the skill waits for its approval. Rejects with `invalid_skill` if
+   * entry or content are not as they must be, also after the entry was asked for again. With `held: true` it loads a
+   * skill that waits too, for a person who reads it before the approval: give a model nothing of it. Its `pin` is the
+   * version.
    */
   getSkill(server: string, skill: string, options?: { signal?: AbortSignal; held?: boolean }): Promise<Skill>
   /**
@@ -759,7 +766,7 @@ export interface SkillInfo {
    */
   held?: 'changed' | 'new'
   /**
-   * Why the skill cannot be loaded: its entry is not as the specification wants it, it is too large, or the page has no
+   * Why the skill cannot be loaded. Its entry is not as the specification wants it, it is too large, or the page has no
    * Web Crypto.
    */
   refused?: string
@@ -919,6 +926,7 @@ export interface Activity {
 
 /** Selects tools and their format. */
 export interface GetToolsOptions extends ToolFilter {
+  /** Default: `openai`. */
   format?: Dialect
 }
 
@@ -944,7 +952,7 @@ export interface ToolFilter {
   /**
    * Adds the tools `portolan_list_skills` and `portolan_load_skill`, with which a model lists and loads skills.
    * `dispatch()` and `call()` answer them. Loading a skill needs an approval as a call does, for the version of the
-   * skill that is loaded; its files need none of their own. So does asking a server for a skill that it does not list,
+   * skill that is loaded. Its files need none of their own. So does asking a server for a skill that it does not list,
    * because the URI may tell it something. Default: false.
    */
   skills?: boolean
@@ -958,8 +966,8 @@ export interface ToolFilter {
   /**
    * Gives a model two tools in place of those of servers. `portolan_search_api` declares tools in TypeScript.
    * `portolan_run_code` runs JavaScript that calls them as `await tools.server.tool(args)`. `dispatch()` and `call()`
-   * answer both. The code runs in a worker of a sandboxed frame without network, with at most 50 calls, 30 s of its own
-   * time, 10 minutes in all, and 64 KiB of output. Each call in it is checked and approved as a direct one. It goes
+   * answer both. The code runs in a worker of a sandboxed frame, without network. It has at most 50 calls, 30 s of its
+   * own time, 10 minutes in all, and 64 KiB of output. Each call in it is checked and approved as a direct one. It goes
    * with `format`, `resources`, `skills` and `readResult`; a view says which tools there are. Throws `unsupported`
    * without a document; where a policy of the page forbids it, the run rejects so. Default: false.
    */
@@ -1048,7 +1056,7 @@ export interface ViewOptions {
 
 /**
  * A narrower registry for one agent. Its methods are those of the {@link Registry}. A name outside the view rejects
- * with `not_offered`; the message is a text for the model. {@link close} ends it, and so does the end of its parent.
+ * with `not_offered`. The message is a text for the model. {@link close} ends it, and so does the end of its parent.
  */
 export interface View extends
   Pick<
@@ -1257,7 +1265,7 @@ export interface ToolMessages {
 export interface DispatchOptions {
   /** Ends the call here and on the server. */
   signal?: AbortSignal
-  /** Deadline of this call, in ms. */
+  /** Deadline of this call, in ms. Default: the registry's `callTimeoutMs`. */
   timeoutMs?: number
   /** Receives the call's progress, if the server reports it. */
   onProgress?: (p: ToolProgress) => void
@@ -1347,7 +1355,7 @@ export interface Flag {
   /**
    * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
    * `parameter`, `blob`, `data_url`, `lookalike`, … `schema_mismatch`: a part of a result does not fit the tool's
-   * outputSchema, and `excerpt` says what is wanted there. `secret`: it looks like one, and `excerpt` says which.
+   * outputSchema. `excerpt` says what is wanted there. `secret`: it looks like one, and `excerpt` says which.
    */
   rule: string
   /** JSON pointer into the definition or the result, of at most 1,000 characters. */
@@ -1438,7 +1446,7 @@ export interface Snapshot {
   /** Grows with every change. */
   version: number
   servers: Record<string, ServerHealth & { config: RedactedConfig }>
-  /** What of the storage was damaged and left out. Absent if nothing was. */
+  /** What the storage did not keep: damaged entries, which are left out, and changes and secrets that it refused. */
   warnings?: readonly string[]
   /** Tools that models may call. */
   tools: ToolInfo[]
