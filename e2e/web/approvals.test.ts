@@ -270,6 +270,15 @@ test('a policy that is stored counts in all tabs, and is not undone by what anot
   )
 })
 
+test("a policy of a project's server counts in all tabs, without channels too", async (t) => {
+  const { tab } = await scene(t)
+  const first = await tab(", project: 'p'")
+  await first.evaluate(() => window.r.addServer('added', { url: 'builtin:demo' }, { scope: 'project' }))
+  const second = await tab(", project: 'p'", 'delete window.BroadcastChannel')
+  await first.evaluate(() => window.r.updateServer('added', { trust: 'ask-always' }))
+  await second.waitForFunction(() => window.r.getSnapshot().servers['added']!.config.trust === 'ask-always')
+})
+
 test('a message says no more than that the storage is to be read; without channels and locks each tab is for itself', async (t) => {
   const { tools, tab } = await scene(t)
   tools.push(tool('read', 'one'))

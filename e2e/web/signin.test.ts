@@ -222,6 +222,25 @@ test('W16: who turns back from a redirect can sign in again', async () => {
   assert.equal(await echo(page), '{"a":1}')
 })
 
+test('W16: two tabs that go to sign in at once both complete it', async () => {
+  const tabs = [await open(), await open()]
+  for (const page of tabs) {
+    await discover(page)
+    await page.evaluate(() => {
+      window.open = () => null
+    })
+    await page.click('button')
+    await page.waitForSelector('#allow')
+  }
+  for (const page of tabs) {
+    await page.click('#allow')
+    await page.waitForURL(`${site.url}/?**`)
+    await ready(page)
+    await page.waitForFunction(() => window.state().status === 'connected', undefined, { timeout: 20_000 })
+    assert.equal(await echo(page), '{"a":1}')
+  }
+})
+
 test('tabs that remember share a sign-in, and refresh once', async () => {
   const one = await open({ rememberSecrets: true })
   await discover(one)
@@ -307,6 +326,17 @@ test('a list after a sign-in is kept for who is remembered, until signing out', 
     const three = await open({ rememberSecrets })
     assert.deepEqual([await isKept(three), await stale(three)], [false, 0])
   }
+})
+
+test('a list after a sign-in is kept by no other tab of a shared module once one signs out', async () => {
+  const one = await open({ mode: 'shared' }), two = await open({ mode: 'shared' })
+  await discover(one)
+  await signIn(one)
+  assert.equal(await echo(two), '{"a":1}')
+  await one.evaluate(() => window.registry.signOut('s'))
+  await two.waitForFunction(() => !window.state().signIn)
+  await two.evaluate(() => window.registry.close()) // its lists are stored then
+  assert.ok(!(await traces(two)).includes('list\\n'))
 })
 
 test('one shared module asks the tab that was clicked', async () => {

@@ -395,6 +395,75 @@ test('an approval is stored by the tab that gave it, whatever the oldest tab doe
   await changing.close()
 })
 
+/** Keeps a page from changing the storage until `window.go()`, as a busy browser does. */
+const hold = `{ const { locks } = navigator, request = locks.request.bind(locks)
+  const gate = new Promise((resolve) => { window.go = resolve })
+  locks.request = (name, ...rest) => name === 'portolan storage' ? gate.then(() => request(name, ...rest)) : request(name, ...rest) }`
+
+/** Has one page change a stored text, and waits until the other has read that. */
+async function heard(by: Page, from: Page, key: string, change: string): Promise<void> {
+  const text = await from.evaluate(`(${change})(localStorage['${key}'])`) as string
+  await by.evaluate((text) => {
+    const { getItem } = Storage.prototype
+    let changed = false
+    const read = new Promise<void>((resolve) => {
+      Storage.prototype.getItem = function(key) { // of policies, and then of pins
+        const is = getItem.call(this, key)
+        changed ||= is === text
+        if (changed && key === 'portolan.pins') resolve()
+        return is
+      }
+    })
+    window.log = [() => read]
+  }, text)
+  await from.evaluate(([key, text]) => localStorage.setItem(key!, text!), [key, text])
+  await by.evaluate('log[0]()')
+  await by.evaluate(`r.approveTools('s', [])`) // what it sent has arrived before
+}
+
+/** Two tabs that share a worker, and a page of the site without a registry. */
+async function twoTabs(t: TestContext, options: string): Promise<[Page, Page, Page]> {
+  const context = await fresh(t)
+  const tabs = [await tab(context, options), await tab(context, options)] as const
+  const other = await context.newPage()
+  await other.goto(site.url)
+  return [...tabs, other]
+}
+
+test('approved tools that a closed tab had still to store are stored by another', async (t) => {
+  const tools = [{ name: 'read', description: 'one', inputSchema: { type: 'object' } }]
+  const changing = await sdkServer(tools)
+  const [first, second] = await twoTabs(t, `{ mode: 'shared', servers: { s: { url: '${changing.url}' } } }`)
+  await second.evaluate(hold)
+  await second.evaluate('r.discover()')
+  await until(first, "r.has('s__read')")
+  assert.equal(await first.evaluate("localStorage['portolan.pins']"), undefined)
+  await second.close()
+  await until(first, "localStorage['portolan.pins']")
+  await first.evaluate('r.close()')
+  tools[0]!.description = 'two'
+  const next = await tab(first.context(), `{ mode: 'shared', servers: { s: { url: '${changing.url}' } } }`)
+  assert.equal(await next.evaluate('r.discover().then((s) => s.held.length)'), 1)
+  await changing.close()
+})
+
+test('a policy that one tab changes is not undone by another tab, which follows that of another worker', async (t) => {
+  const [first, second, other] = await twoTabs(t, `{ mode: 'shared' }`)
+  await first.evaluate(`r.addServer('s', { url: 'builtin:demo' })`)
+  await until(second, 'r.getSnapshot().servers.s')
+  await first.evaluate(hold)
+  await first.evaluate(`void (window.slow = r.updateServer('s', { trust: 'ask-always' }))`)
+  const policy = 'r.getSnapshot().servers.s.config.trust'
+  await until(second, `${policy} === 'ask-always'`)
+  await heard(second, other, 'portolan.servers', `(text) => text + ' '`)
+  assert.equal(await first.evaluate(policy), 'ask-always')
+  await first.evaluate('go(), slow')
+  await other.evaluate(
+    `localStorage['portolan.servers'] = localStorage['portolan.servers'].replace('ask-always', 'trust')`,
+  )
+  for (const page of [first, second]) await until(page, `${policy} === 'trust'`)
+})
+
 test('a question ends with its worker, and a late answer goes to no other question', async (t) => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const context = await fresh(t)

@@ -96,8 +96,8 @@ export class Host {
   /** The requests that last until they are cancelled. Their page sends them again to a later module. */
   readonly #lasting = new Set<number>()
   #closing = 0
-  /** Pins that arrived before a page that can store them. */
-  #unkept: PinsEvent[] = []
+  /** The last pins of each endpoint. No page may have stored them. */
+  readonly #pins = new Map<string, PinsEvent>()
   readonly #searches = new Searches()
   /** The clients that hear of exchanges. */
   readonly #tracers = new Set<number>()
@@ -169,14 +169,13 @@ export class Host {
         if (client === channel && this.#asks.delete(id))
           of.elicited(ask, event === 'elicit' ? '{"action":"cancel"}' : '')
       }
+      this.#keep() // it may have left before it has stored them
     }
   }
 
-  #noteRemoval(server: string): void {
-    this.#removed.delete(server) // the oldest come first
-    this.#removed.set(server, performance.timeOrigin + performance.now())
-    const [oldest] = this.#removed.keys()
-    if (this.#removed.size > MOST_REMOVED) this.#removed.delete(oldest!)
+  /** Has a page store pins that the storage lacks. */
+  #keep(): void {
+    for (const event of this.#pins.values()) this.#one(0)?.post({ ...event, byUser: false })
   }
 
   /**
@@ -271,10 +270,11 @@ export class Host {
       this.#instance!.call(id, m)
     } catch (e) {
       if (!this.#lasting.delete(id)) this.#busy-- // no reply comes
-      const code = 'config' in m ? 'invalid_config' : 'invalid_option'
-      throw new RegistryError(code, `the request is no JSON: ${(e as Error).message}`, {
-        hint: 'Use plain objects, texts and numbers.',
-      })
+      throw new RegistryError(
+        'config' in m ? 'invalid_config' : 'invalid_option',
+        `the request is no JSON: ${(e as Error).message}`,
+        { hint: 'Use plain objects, texts and numbers.' },
+      )
     }
   }
 
@@ -295,7 +295,7 @@ export class Host {
     for (const [server, tools] of this.#tools) {
       for (const event of toolsEvents(server, toolParts(tools))) channel.post(event)
     }
-    for (const event of this.#unkept.splice(0)) channel.post(event)
+    this.#keep()
     const gone = [...this.#removed.keys()].map((name) => [name, null] as const)
     channel.post({ event: 'configs', configs: Object.fromEntries([...gone, ...this.#configs]) } satisfies ToPage)
     channel.post(
@@ -370,7 +370,7 @@ export class Host {
   }
 
   #lists(name: string): boolean {
-    return [...this.#tools.values()].some((tools) => tools.some((t) => t.name === name))
+    return [...this.#tools.values()].flat().some((t) => t.name === name)
   }
 
   async #boot(): Promise<void> {
@@ -387,7 +387,12 @@ export class Host {
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, waits } satisfies ToPage),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
-        else if (this.#configs.delete(server)) this.#noteRemoval(server)
+        else if (this.#configs.delete(server)) {
+          this.#removed.delete(server) // the oldest come first
+          this.#removed.set(server, performance.timeOrigin + performance.now())
+          const [oldest] = this.#removed.keys()
+          if (this.#removed.size > MOST_REMOVED) this.#removed.delete(oldest!)
+        }
         this.#broadcast({ event: 'configs', configs: { [server]: config } })
       },
       state: (event) => {
@@ -398,14 +403,13 @@ export class Host {
       },
       hints: (hints) => {
         this.#options.hints = hints
-        this.#one(this.#latest)?.post({ event: 'hints', hints } satisfies ToPage)
+        this.#broadcast({ event: 'hints', hints })
       },
       pins: (event) => {
         ;(this.#options.pins ??= {})[event.key] = event.pins
         this.#givePins(event)
-        const page = this.#one(this.#latest)
-        if (page) page.post(event)
-        else this.#unkept.push(event)
+        this.#pins.set(event.key, event)
+        this.#one(this.#latest)?.post(event)
       },
       elicit: (ask, call, request) =>
         this.#askClient(instance, ask, call, (ask) => ({ event: 'elicit', ask, during: call % CLIENT, request })),
@@ -472,8 +476,7 @@ export class Host {
     this.#tools.clear()
     if (this.#restarts.allow()) return void this.#restart()
     this.#down = crashedForGood()
-    for (const [client, m] of this.#held.splice(0))
-      this.#clients.get(client)?.channel.post({ id: m.id, error: toWire(this.#down) } satisfies ToPage)
+    this.#release() // they are refused
     const { message: lastError, code: errorCode, hint } = this.#down
     for (const server of this.#servers.keys()) this.#tellTools(server, [])
     this.#state({

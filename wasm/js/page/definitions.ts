@@ -39,12 +39,14 @@ export class Definitions {
   readonly #stale = new Set<string>()
   /** The last success of each server before its list was deleted. The list of the page may be that one. */
   readonly #outdated = new Map<string, number | null>()
+  /** Servers that a user was signed in to, without `rememberSecrets`. */
+  readonly #signedIn = new Set<string>()
   #isDue = false
   #writing: Promise<unknown> = Promise.resolve()
 
   /**
-   * Offers the stored lists of servers that are on, if the database answers in time. Lists are stored in any case.
-   * Rejects where there is no IndexedDB.
+   * Offers the stored lists of servers that are on, if the database answers in time. Lists are stored in any case, where
+   * there is IndexedDB.
    */
   static async open(registry: RegistryImage, store: ConfigStore, options: RegistryOptions): Promise<Definitions> {
     const definitions = new Definitions(registry, store, options)
@@ -52,14 +54,12 @@ export class Definitions {
       definitions.#forget(server)
       return definitions.#written
     }
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)))
     const reading = definitions.#read()
-    const lists = await Promise.race([reading, late]).finally(() => clearTimeout(timer))
+    const lists = await within(AbortSignal.timeout(patience), reading).catch(ignore)
     if (lists) definitions.#offer(lists)
     reading.then(() => {
       registry.subscribe(() => definitions.#follow())
-      if (!lists) definitions.#follow()
+      definitions.#follow()
     }).catch(ignore)
     return definitions
   }
@@ -149,6 +149,9 @@ export class Definitions {
   /** Follows the registry: withdraws and deletes lists at once, and stores new ones in an idle moment. */
   #follow(): void {
     const health = this.#registry.getHealth()
+    if (!this.#options.rememberSecrets) { // the next visit is signed out
+      for (const server in health) if (health[server]!.signIn) this.#signedIn.add(server)
+    }
     for (const server of this.#stale) if (hasAnswered(health[server])) this.#withdraw(server)
     for (const server of [...this.#configs.keys()]) {
       if (!this.#isUnchanged(server) || health[server]?.signIn === 'needed') this.#forget(server)
@@ -178,8 +181,7 @@ export class Definitions {
     for (const [server, config] of this.#store.servers) {
       const s = servers[server]
       if (!s || s.latencyMs === null || s.errorCode || !isKept(config)) continue
-      if (s.lastSuccessful === this.#outdated.get(server)) continue
-      if (s.signIn && !this.#options.rememberSecrets) continue // the next visit is signed out
+      if (this.#signedIn.has(server) || s.lastSuccessful === this.#outdated.get(server)) continue
       const list = tools.filter((t) => t.server === server)
       if (list.some((t) => t.stale || !t.pin)) continue
       this.#configs.set(server, config)

@@ -21,8 +21,8 @@ export const leftKey = 'portolan.signin'
  */
 export const channelOf = (id: string) => new BroadcastChannel(`portolan sign-in ${id}`)
 
-/** The vault's entry that completes a sign-in after a redirect. No server has that name. */
-const resumeKey = '\nsign-in'
+/** In the vault, the entry that completes a sign-in after a redirect is this and its state. No server has that name. */
+const resumeKey = '\nsign-in '
 
 /** The wait after a window seems closed, in ms: a page with an opener policy looks closed while it is open. */
 const patience = 120_000
@@ -126,7 +126,7 @@ export class SignInWindow {
           resolve(data.url)
         }
         visit.leave = (why) => reject(new Error(why))
-        signal.addEventListener('abort', () => reject(new Error('nobody waits any more')))
+        signal.addEventListener('abort', () => reject(new Error('the window was closed')))
       })
     } finally {
       clearInterval(watch)
@@ -139,7 +139,7 @@ export class SignInWindow {
     const vault = await openVault().catch(() => {
       throw new Error('the window was blocked; allow popups here')
     })
-    await vault.setText(resumeKey, resume)
+    await vault.setText(resumeKey + state, resume)
     sessionStorage.setItem(leftKey, JSON.stringify({ server, state, back: location.href } satisfies Left))
     location.assign(url)
     return new Promise(() => {})
@@ -154,9 +154,8 @@ export class SignInWindow {
     const left = JSON.parse(sessionStorage.getItem(leftKey) ?? 'null') as Left | null
     sessionStorage.removeItem(leftKey)
     if (!left) return
-    const vault = await openVault()
-    const resume = await vault.text(resumeKey)
-    await vault.setText(resumeKey, '')
+    const vault = await openVault(), key = resumeKey + left.state, resume = await vault.text(key)
+    await vault.setText(key, '')
     if (left.url && resume) await ask({ method: 'signIn', name: left.server, resume, url: left.url })
   }
 }

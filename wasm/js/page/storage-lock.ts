@@ -15,6 +15,9 @@ const numberKey = 'portolan.writes'
 /** The longest wait for another tab, in ms. */
 const patience = 3000
 
+/** The longest time until a change is stored, in ms: the wait for a turn, and that for the last write. */
+const storing = patience + patience / 3
+
 /** Releases the lock of this realm's last write. */
 let lastWrote = new AbortController()
 
@@ -29,6 +32,8 @@ export class StorageLock {
   readonly #tell: (m: RequestBody) => void
   #reading = false
   #again = false
+  /** Since when policies of these configurations have differed from the stored ones, in ms of performance.now(). */
+  readonly #differing = new WeakMap<ServerConfig, number>()
 
   constructor(store: ConfigStore, options: RegistryOptions, tell: (m: RequestBody) => void) {
     this.#store = store
@@ -93,7 +98,7 @@ export class StorageLock {
     if (this.#reading) return
     for (this.#reading = true; this.#again;) {
       this.#again = false
-      await this.#policies().catch(() => {})
+      await this.#policies(() => this.readAgain(trust)).catch(() => {})
       await trust()?.then(async (t) => t.follow(await this.#isCleared())).catch(() => {})
     }
     this.#reading = false
@@ -104,8 +109,11 @@ export class StorageLock {
     return this.#isLocal && await this.#store.storage.get(numberKey) == null
   }
 
-  /** Takes over the trust settings of other tabs, except of servers in the page's own options. */
-  async #policies(): Promise<void> {
+  /**
+   * Takes over the trust settings of other tabs, except of servers in the page's own options. Tabs that share a module
+   * change it before they store the change. So a tab in mode `shared` follows a difference that stays.
+   */
+  async #policies(look: () => void): Promise<void> {
     await this.#store.saved
     for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {
       const own = this.#store.servers.get(name)
@@ -113,6 +121,12 @@ export class StorageLock {
         !own || this.#options.servers?.[name] || own.url !== url ||
         (own.trust === trust && own.holdNewTools === holdNewTools)
       ) continue
+      const now = performance.now(), since = this.#differing.get(own) ?? now
+      this.#differing.set(own, since)
+      if (this.#options.mode === 'shared' && now < since + storing) {
+        setTimeout(look, storing)
+        continue
+      }
       const config = { trust: trust ?? null, holdNewTools: holdNewTools ?? null } as Partial<ServerConfig>
       this.#store.servers.set(name, { ...own, trust, holdNewTools } as ServerConfig) // until the module has sent it
       this.#tell({ method: 'updateServer', name, config })
