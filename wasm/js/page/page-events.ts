@@ -18,7 +18,7 @@ export class PageEvents {
     // localStorage sends this event once its change can be read. Other storages need the channel. The key null means
     // that all was cleared.
     on(globalThis, 'storage', (e) => {
-      if (/^(null|portolan\.(pins|approvals|servers|projects))/.test((e as StorageEvent).key as string)) onStorage()
+      if (/^(null|portolan\.(pins|approvals|servers|project))/.test((e as StorageEvent).key as string)) onStorage()
     })
     try {
       this.#channel = new BroadcastChannel('portolan storage')
