@@ -15,7 +15,8 @@ const focused = ({ page }: PanelPage) =>
     return {
       name: (name ?? '').replace(/\s+/g, ' ').trim(),
       visible: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
-      inSight: box.bottom > 0 && box.top < innerHeight && box.height > 0,
+      inSight: box.bottom > 0 && box.top < innerHeight && box.height > 0 &&
+        (el.role !== 'menuitem' || (box.top >= 0 && box.bottom <= innerHeight)),
     }
   })
 
@@ -68,12 +69,98 @@ test('tabs and menus follow the arrow keys; Escape leads back', async () => {
   await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.getAttribute('role') === 'menuitem')
   await page.keyboard.press('ArrowUp')
   assert.equal((await focused(p))!.name, 'Remove')
+  for (const height of [900, 200]) { // the menu is higher than the second
+    await page.setViewportSize({ width: 320, height })
+    if (height < 900) {
+      await page.keyboard.press('Escape')
+      await panel.locator('button[aria-expanded=true][popovertarget]').waitFor({ state: 'detached' })
+      await page.keyboard.press('ArrowUp')
+      await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.textContent === 'Remove')
+    }
+    const { visible, inSight } = (await focused(p))!
+    assert.deepEqual([visible, inSight], [true, true], `${height}px`)
+  }
   await page.keyboard.press('Home')
   assert.equal((await focused(p))!.name, 'Retry now')
   await page.keyboard.press('Escape')
   await page.waitForFunction(() =>
     window.panel.shadowRoot!.activeElement?.getAttribute('aria-label') === 'More for demo'
   )
+  await page.close()
+})
+
+test('what has the focus is not behind the bars of its dialog', async () => {
+  for (const [width, height] of [[380, 500], [320, 256]] as const) {
+    const p = await all.states.edit!({ viewport: { width, height }, reducedMotion: 'reduce' })
+    const { page } = p
+    await p.panel.locator('dialog h2').focus()
+    for (const key of ['Tab', 'Shift+Tab']) {
+      for (let i = 0; i < 30; i++) {
+        await page.keyboard.press(key)
+        const behind = await page.evaluate(() => {
+          const root = window.panel.shadowRoot!, el = root.activeElement
+          if (!el || el.closest('header, footer')) return ''
+          const { left, top, width, height } = el.getBoundingClientRect()
+          const at = [.1, .5, .9].map((part) => root.elementFromPoint(left + width / 2, top + height * part))
+          return at.every((e) => !e || e.closest('header, footer')) ? el.outerHTML : ''
+        })
+        assert.equal(behind, '', `${width} x ${height}, ${key}`)
+      }
+    }
+    await page.close()
+  }
+})
+
+test('the focus is seen on a notice, which stays for as long as it has the focus', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const p = await all.states.servers!({ colorScheme })
+    const { page, panel } = p
+    await page.clock.install()
+    await panel.getByRole('button', { name: 'More for demo' }).focus()
+    await page.keyboard.press('ArrowUp')
+    await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.textContent === 'Remove')
+    await page.keyboard.press('Enter')
+    await panel.getByRole('button', { name: 'Undo' }).focus()
+    await page.clock.runFor(20_000)
+    assert.equal((await focused(p))!.name, 'Undo')
+    const contrast = await page.evaluate(() => {
+      const light = (colour: string) =>
+        /\d+, \d+, \d+/.exec(colour)![0].split(', ').map((v) => Number(v) / 255)
+          .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+          .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i]!, 0.05)
+      const el = window.panel.shadowRoot!.activeElement!
+      const [a, b] = [getComputedStyle(el).outlineColor, getComputedStyle(el.closest('.notice')!).backgroundColor]
+        .map(light).sort()
+      return b! / a!
+    })
+    assert.ok(contrast >= 3, `${colorScheme}: ${contrast}`)
+    await panel.locator('textarea').first().focus()
+    await page.clock.runFor(8000)
+    await panel.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' })
+    assert.deepEqual(p.faults, [])
+    await page.close()
+  }
+})
+
+test('a notice is in the dialog that is open, because all behind it is inert', async () => {
+  const p = await all.states.servers!()
+  const { page, panel } = p
+  const undo = panel.getByRole('button', { name: 'Undo' })
+  const pick = async (server: string, item: string) => {
+    await panel.getByRole('button', { name: `More for ${server}` }).click()
+    await panel.getByRole('menuitem', { name: item }).click()
+  }
+  await pick('demo', 'Remove')
+  await undo.waitFor()
+  await pick('good', 'Edit…')
+  await undo.click()
+  assert.match((await focused(p))!.name, /^Edit/)
+  await page.keyboard.press('Escape')
+  await panel.getByRole('article', { name: 'demo' }).waitFor()
+  await pick('demo', 'Remove')
+  await undo.click()
+  await panel.getByRole('article', { name: 'demo' }).waitFor()
+  assert.deepEqual(p.faults, [])
   await page.close()
 })
 

@@ -29,6 +29,39 @@ const tooWide = ({ page }: PanelPage) =>
 const spaced =
   '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
 
+/** What is wrong when the browser's font is twice as large, or the page's rem is smaller. */
+async function inOtherFonts(p: PanelPage): Promise<string[]> {
+  const found: string[] = []
+  const set = (size: string) => p.page.evaluate((size) => void (document.documentElement.style.fontSize = size), size)
+  const sizes = () =>
+    p.page.evaluate(() =>
+      [...window.panel.shadowRoot!.querySelectorAll('.panel *')].filter((e) => e.checkVisibility()).map((e) =>
+        parseFloat(getComputedStyle(e).fontSize)
+      )
+    )
+  await p.page.setViewportSize({ width: 640, height: 640 })
+  const before = await sizes()
+  for (const [size, factor] of [['32px', 2], ['10px', 1]] as const) {
+    await set(size)
+    found.push(...(await tooWide(p)).map((what) => `${size}: ${what}`))
+    if (factor === 2) {
+      found.push(
+        ...await p.page.evaluate(() =>
+          [...window.panel.shadowRoot!.querySelectorAll('.line')].filter((e) => e.scrollHeight > e.clientHeight + 1)
+            .slice(0, 2).map((e) => `a row is too low: ${e.scrollHeight} in ${e.clientHeight}`)
+        ),
+      )
+    }
+    const after = await sizes()
+    if (after.length === before.length) {
+      const odd = after.find((n, i) => Math.abs(n / before[i]! - factor) > 0.02)
+      if (odd) found.push(`${size}: a text has ${odd} px`)
+    } else if (factor === 1) found.push(`${size}: something else is shown`)
+  }
+  await set('')
+  return found
+}
+
 /** Changes the language of an open panel. */
 const translate = ({ page }: PanelPage, locale: string) =>
   page.evaluate(async (locale) => {
@@ -108,6 +141,7 @@ async function visit(): Promise<Found> {
       await check(look, violations(p.page, { colours: look !== 'light' }))
     }
     // The rest is looked at in light, the last look.
+    await check('other fonts', inOtherFonts(p))
     await check('narrow', inNarrow(p))
     await check('Arabic', inArabic(p))
     await p.page.close()
@@ -123,6 +157,10 @@ const nothing = (check: string) => async () => {
 }
 for (const look of Object.keys(looks)) test(`axe finds nothing in ${look}`, nothing(look))
 test('nothing needs sideways scrolling at 320 px, with wide text, in long words', nothing('narrow'))
+test(
+  'all sizes follow the font of the browser, and a small rem of the page makes nothing smaller',
+  nothing('other fonts'),
+)
 test('in Arabic all of it runs from right to left, and says so', nothing('Arabic'))
 
 test('who wants less motion sees none', async () => {
@@ -134,6 +172,78 @@ test('who wants less motion sees none', async () => {
     ).length
   )
   assert.equal(moving, 0)
+  await p.page.close()
+})
+
+test('in forced colours, what is pressed or chosen has another ground', async () => {
+  for (const [state, chosen] of [['try', '[aria-pressed=true]'], ['template', '[aria-selected=true][role=option]']]) {
+    const p = await all.states[state!]!({ forcedColors: 'active' })
+    const [one, other] = await p.page.evaluate(([chosen, all]) => {
+      const grounds = [chosen!, all!].map((which) =>
+        getComputedStyle(window.panel.shadowRoot!.querySelector(which)!).backgroundColor
+      )
+      return grounds
+    }, [chosen, chosen!.replace('true', 'false')])
+    assert.notEqual(one, other, state)
+    await p.page.close()
+  }
+})
+
+test('who asks for more contrast gets it in texts and lines', async () => {
+  const p = await all.states.servers!({ contrast: 'more' })
+  const [ink, dim, line] = await p.page.evaluate(() => {
+    const of = (which: string) => getComputedStyle(window.panel.shadowRoot!.querySelector(which)!)
+    return [of('.panel').color, of('.dim').color, of('.add').borderTopColor]
+  })
+  assert.deepEqual([dim, line], [ink, ink])
+  await p.page.close()
+})
+
+test('a placeholder is as dark as other dim text', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const p = await all.states.tool!({ colorScheme })
+    await p.panel.getByRole('tab', { name: 'Wording' }).click()
+    const [placeholder, dim] = await p.page.evaluate(() => {
+      const of = (which: string, pseudo?: string) => {
+        const { color, opacity } = getComputedStyle(window.panel.shadowRoot!.querySelector(which)!, pseudo)
+        return [color, opacity]
+      }
+      return [of('dialog input[placeholder]', '::placeholder'), of('dialog .dim')]
+    })
+    assert.deepEqual(placeholder, dim)
+    await p.page.close()
+  }
+})
+
+test('styles that the page gives to all elements change no text of the panel', async () => {
+  const p = await all.states.servers!({ colorScheme: 'dark' })
+  const look = () =>
+    p.page.evaluate(() => {
+      const { color, whiteSpace, textTransform, textIndent } = getComputedStyle(
+        window.panel.shadowRoot!.querySelector('[role=heading]')!,
+      )
+      return { color, whiteSpace, textTransform, textIndent }
+    })
+  const before = await look()
+  await p.page.evaluate(() => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync('main { white-space: nowrap; text-transform: uppercase; text-indent: 2em } * { color: #222 }')
+    document.adoptedStyleSheets = [sheet]
+  })
+  assert.deepEqual(await look(), before)
+  await p.page.close()
+})
+
+test('from right to left, the arrow of an open group points down', async () => {
+  const p = await all.states.tools!({ reducedMotion: 'reduce' }, { locale: 'ar' })
+  const points = await p.page.evaluate(() => {
+    const arrow = window.panel.shadowRoot!.querySelector('[aria-expanded=true] > .chevron')!
+    const { rotate, scale } = getComputedStyle(arrow)
+    const turned = new DOMMatrix(`rotate(${rotate}) scale(${scale.replace(' ', ',')})`)
+    const { x, y } = turned.transformPoint(new DOMPoint(1, 0)) // where it points when it is closed, from left to right
+    return [Math.round(x), Math.round(y)]
+  })
+  assert.deepEqual(points, [0, 1])
   await p.page.close()
 })
 

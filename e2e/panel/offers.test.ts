@@ -32,6 +32,8 @@ const contents: Record<string, object> = {
   'demo://hidden': { mimeType: 'text/plain', text: 'see\u200bn' },
 }
 
+const units = Array.from({ length: 20 }, (_, i) => `unit ${i}`)
+
 const results: Record<string, (params: { uri?: string; argument?: { name: string; value: string } }) => object> = {
   initialize: () => ({
     protocolVersion: '2025-11-25',
@@ -73,7 +75,7 @@ const results: Record<string, (params: { uri?: string; argument?: { name: string
   'completion/complete': ({ argument }) => ({
     completion: {
       values:
-        { day: ['monday', 'tuesday'], who: ['Ada', 'Alan'] }[argument!.name]?.filter((v) =>
+        { day: ['monday', 'tuesday'], who: ['Ada', 'Alan'], unit: units }[argument!.name]?.filter((v) =>
           v.startsWith(argument!.value)
         ) ?? [],
     },
@@ -234,7 +236,17 @@ test('a template is filled in with suggestions, by keyboard', async (t) => {
   await day.press('Escape') // closes the dialog only if no list is open
   await p.panel.getByRole('button', { name: 'The tide' }).click()
   await dialog(p).getByRole('combobox', { name: 'day' }).fill('friday')
-  await dialog(p).getByRole('combobox', { name: 'unit' }).fill('m s')
+  const unit = dialog(p).getByRole('combobox', { name: 'unit' })
+  await unit.focus()
+  await dialog(p).getByRole('option', { name: 'unit 19' }).waitFor()
+  await unit.press('ArrowUp')
+  const [option, list] = await Promise.all([
+    dialog(p).getByRole('option', { name: 'unit 19', selected: true }).boundingBox(),
+    dialog(p).getByRole('listbox').boundingBox(),
+  ])
+  assert.ok(option!.y + option!.height <= list!.y + list!.height, 'the chosen value is in sight')
+  await unit.fill('m s')
+  await dialog(p).getByRole('option').first().waitFor({ state: 'detached' })
   await dialog(p).getByRole('button', { name: 'Read', exact: true }).click()
   await dialog(p).getByText('read demo://tide/friday?unit=m%20s').waitFor()
   assert.deepEqual(p.faults, [])

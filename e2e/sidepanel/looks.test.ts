@@ -219,3 +219,23 @@ test('who wants less motion sees none', async () => {
     await page.close()
   }
 })
+
+test('a notice of the servers is above the bar that stops everything', async () => {
+  const { page, faults } = await open({ state: 'used' })
+  const servers = Object.fromEntries([...'abcde'].map((name) => [name, { url: 'builtin:demo' }]))
+  await page.evaluate((servers) => window.standin.background.prepare(servers), servers)
+  await page.locator('#tab-servers').click()
+  await page.locator('portolan-panel .card').nth(4).waitFor()
+  await page.getByRole('button', { name: 'More for a' }).click()
+  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  const notice = page.locator('portolan-panel .notice')
+  await notice.getByRole('button', { name: 'Undo' }).focus() // it stays
+  for (const width of [320, 380, 800]) {
+    await page.setViewportSize({ width, height: 640 })
+    await page.evaluate(() => scrollTo(0, 0))
+    const [above, bar] = await Promise.all([notice, page.locator('.stopbar')].map((e) => e.boundingBox()))
+    assert.ok(above!.y + above!.height <= bar!.y, `${width} px: ${above!.y + above!.height}, ${bar!.y}`)
+  }
+  assert.deepEqual(faults, [])
+  await page.close()
+})

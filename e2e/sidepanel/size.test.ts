@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { shortStyles } from '../../internal/build/styles.ts'
 import { root } from '../web/harness.ts'
 
 /** What the side panel loads to show its first tab, in bytes of gzip. */
@@ -11,6 +12,7 @@ test('the first load is within its budget, and has no settings panel in it', asy
   const { metafile, outputFiles } = await build({
     entryPoints: { panel: `${root}extension/panel/index.ts` },
     bundle: true,
+    plugins: [shortStyles],
     splitting: true,
     format: 'esm',
     target: 'es2022',

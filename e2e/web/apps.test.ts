@@ -330,6 +330,27 @@ test('P52: a link opens only by a click that was meant', async (t) => {
   assert.deepEqual(await apps.reported('links'), {})
 })
 
+test('P52: a link that is refused by keyboard gives the focus to the app', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('links'))
+  await page.getByRole('button', { name: 'No', exact: true }).press('Enter')
+  assert.deepEqual(await apps.reported('links'), { isError: true })
+  assert.equal(await page.evaluate(() => window.app.shadowRoot!.activeElement?.tagName), 'IFRAME')
+})
+
+test('P52: the focus on the main button of a card is outside of its ground', async (t) => {
+  const page = await open(t)
+  void page.evaluate(() => window.showApp('asks_camera')).catch(() => {}) // it ends with the page
+  const allow = page.getByRole('button', { name: 'Allow', exact: true })
+  await allow.focus()
+  const [outline, offset] = await allow.evaluate((e) => {
+    const { outlineStyle, outlineOffset } = getComputedStyle(e)
+    return [outlineStyle, parseFloat(outlineOffset)]
+  })
+  assert.equal(outline, 'solid')
+  assert.ok(offset! > 0)
+})
+
 test('P52: an app stays while its server is off, and comes once its server lists the tool', async (t) => {
   const page = await open(t)
   assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')

@@ -64,6 +64,11 @@ test('the scripted model finds tools by search, and uses an image, a question, p
     assert.deepEqual(await violations(page, { whole: true }), [])
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, `${width} px`)
   }
+  await page.setViewportSize({ width: 1280, height: 700 })
+  await page.getByText('Use your own model').click()
+  await page.getByLabel('Key').focus()
+  const [key, chat] = await Promise.all(['#key', '#chat'].map((id) => page.locator(id).boundingBox()))
+  assert.ok(key!.y + key!.height <= chat!.y + chat!.height, 'the last field is inside of the frame')
   assert.deepEqual(page.faults, [])
   await page.close()
 })
@@ -117,6 +122,15 @@ test('a wrong address is shown, and Enter while an answer is under way keeps wha
   assert.equal(await page.locator('.mine').count(), 1)
   await stop.click()
   await page.locator('#send:not([disabled])').waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'text')
+
+  // Who goes on elsewhere keeps the focus there.
+  await page.getByRole('button', { name: 'Send' }).click()
+  const add = page.getByRole('textbox', { name: 'Add a server' })
+  await add.focus()
+  await stop.evaluate((button: HTMLButtonElement) => button.click())
+  await page.locator('#send:not([disabled])').waitFor()
+  assert.equal(await add.evaluate((e) => e.matches(':focus')), true)
   assert.deepEqual(page.faults, [])
   await page.close()
 })

@@ -25,7 +25,7 @@ p, li, label, summary { overflow-wrap: anywhere; }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
 .places { border-block-end: 1px solid var(--_line); }
 .places [role=tablist] { display: grid; grid-template-columns: repeat(6, auto); gap: 0; }
-portolan-panel::part(tabs) { display: none; }
+portolan-panel::part(tabs) { display: none; } portolan-panel::part(notices) { inset-block-end: 7rem; }
 .places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
   padding: .35rem .1rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .places .icon { inline-size: 1.15rem; block-size: 1.15rem; }

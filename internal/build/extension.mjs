@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { build as buildModule, modules } from './modules.mjs'
+import { shortStyles } from './styles.ts'
 
 const trusted = process.argv.includes('--trusted-input')
 const out = 'dist/extension.new'
@@ -54,6 +55,7 @@ await Promise.all([
   script('extension/webmcp/page.ts', 'webmcp.js', 'iife'),
   build({
     ...minified,
+    plugins: [shortStyles],
     splitting: true,
     entryPoints: { panel: 'extension/panel/index.ts' },
     outdir: out,

@@ -11,6 +11,7 @@ import { basename, join, resolve } from 'node:path'
 import { build, transform } from 'esbuild'
 import { rollup } from 'rollup'
 import { minify } from 'terser'
+import { shortStyles } from './styles.ts'
 
 const out = 'dist/npm'
 const js = 'wasm/js'
@@ -55,7 +56,14 @@ const external = (...sources) => ({
 })
 
 const bundle = (source, file, options = {}) =>
-  build({ ...minified, bundle: true, entryPoints: [source], outfile: `${out}/${file}`, ...options })
+  build({
+    ...minified,
+    plugins: [shortStyles],
+    bundle: true,
+    entryPoints: [source],
+    outfile: `${out}/${file}`,
+    ...options,
+  })
 
 const tables = resolve(js, 'shared/wire.gen.ts')
 
@@ -150,6 +158,7 @@ async function buildPage() {
 async function buildPanel() {
   await build({
     ...minified,
+    plugins: [shortStyles],
     bundle: true,
     splitting: true,
     entryPoints: {

@@ -15,7 +15,9 @@ export function askLink(place: HTMLElement, url: unknown, t: Words, signal: Abor
   return new Promise((resolve) => {
     const since = performance.now()
     const end = (result: object) => {
+      const hasFocus = place.matches(':focus-within')
       place.replaceChildren()
+      if (hasFocus) place.parentElement!.querySelector('iframe')?.focus() // it has asked
       resolve(result)
     }
     const open = make(

@@ -1,6 +1,6 @@
 /** The looks of an app's surroundings. What a page may change are the --portolan-* properties and the CSS parts. */
 export const style = `
-:host { display: block; color-scheme: light dark; font: var(--portolan-font, 15px/1.5 system-ui, sans-serif);
+:host { display: block; color-scheme: light dark; font: var(--portolan-font, .9375rem/1.5 system-ui, sans-serif);
   --_ground: var(--portolan-ground, light-dark(#f6f4ed, #0f171b));
   --_paper: var(--portolan-paper, light-dark(#fffefa, #172329));
   --_ink: var(--portolan-ink, light-dark(#14252c, #e7eeec)); --_dim: light-dark(#4c5f66, #a3b5ba);
@@ -11,7 +11,7 @@ export const style = `
 section { background: var(--_paper); color: inherit; border: 1px solid var(--_line);
   border-radius: var(--portolan-radius, 12px); overflow: hidden; display: flex; flex-direction: column; padding: 0;
   margin: 0; min-inline-size: 0; }
-section[popover] { position: fixed; inset: 0; inline-size: 100vw; block-size: 100dvh; max-inline-size: none;
+section[popover] { position: fixed; inset: 0; inline-size: auto; block-size: auto; max-inline-size: none;
   max-block-size: none; border-radius: 0; border: 0; }
 section[data-mode=pip] { inset: auto 1rem 1rem auto; inline-size: min(24rem, 100vw - 2rem);
   block-size: min(20rem, 60dvh); border: 1px solid var(--_line); border-radius: var(--portolan-radius, 12px); }
@@ -30,6 +30,7 @@ button, a { font: inherit; color: inherit; border: 1px solid var(--_line); borde
   display: inline-grid; align-items: center; }
 .primary { background: var(--_accent); color: var(--_on); border-color: transparent; font-weight: 600; }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: -3px; }
+:is(button, a):focus-visible { outline-offset: 2px; }
 iframe { display: block; border: 0; inline-size: 100%; block-size: 12rem; background: none; flex: none;
   color-scheme: inherit; }
 section[popover] iframe { flex: 1; block-size: auto !important; min-block-size: 0; }

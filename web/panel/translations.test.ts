@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Message } from '../ui/translations.ts'
+import { directionOf, type Message } from '../ui/translations.ts'
 import { appWords } from './app-words.ts'
 import ar from './locales/ar.ts'
 import pseudo from './locales/pseudo.ts'
@@ -74,6 +74,13 @@ test('plurals, numbers and times follow the locale', () => {
     '3 minutes ago',
     '5 hours ago',
   ])
+})
+
+test('the script of a locale has its direction', () => {
+  const directions = ['ar', 'he', 'fa', 'ckb', 'sd', 'ug', 'pa-Arab', 'dv', 'yi', 'en', 'de-CH', 'pa', 'ku', 'ar-Latn']
+    .map((tag) => `${tag} ${directionOf(wordsOf(tag).locale)}`)
+  const rtl = ['ar', 'he', 'fa', 'ckb', 'sd', 'ug', 'pa-Arab', 'dv', 'yi']
+  assert.deepEqual(directions.filter((d) => d.endsWith('rtl')), rtl.map((tag) => `${tag} rtl`))
 })
 
 test('a locale that is none is English; a message that is none is its code', () => {

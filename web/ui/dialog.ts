@@ -42,18 +42,24 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
     const dialog = this.querySelector('dialog')
     if (!dialog?.open) return
     dialog.open = false
-    dialog.showModal()
+    this.showModal(dialog)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.ends.abort()
+    this.panel.placeNotices()
     if (this.querySelector('dialog')?.open) (this.opener as HTMLElement | undefined)?.focus()
   }
 
   protected override firstUpdated(): void {
     for (let at = document.activeElement; at; at = at.shadowRoot?.activeElement ?? null) this.opener = at
-    this.querySelector('dialog')!.showModal()
+    this.showModal(this.querySelector('dialog')!)
+  }
+
+  private showModal(dialog: HTMLDialogElement): void {
+    dialog.showModal()
+    this.panel.placeNotices()
   }
 
   /** Chromium gives a text field its focus back without the caret: nothing could be typed. */
@@ -72,5 +78,6 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   /** Closes the dialog, which gives the focus back. To take it out of the document would not. */
   protected close(): void {
     this.querySelector('dialog')!.close()
+    this.panel.placeNotices()
   }
 }

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { valueOf } from './part.ts'
+import { clean } from './text.ts'
 
 /** The options of a select. */
 export const options = <V extends string>(
@@ -24,6 +25,19 @@ export const selectField = <V extends string>(
 /** What is wrong with a field, beside it. The field is described by `<id>-problem`. */
 export const fieldProblem = (id: string, problem: string | undefined): TemplateResult | typeof nothing =>
   problem ? html`<p id="${id}-problem" class="hint bad">${problem}</p>` : nothing
+
+/** What went wrong, and what helps. */
+export interface Fault {
+  message: string
+  hint?: string | undefined
+}
+
+export const faultView = (fault: Fault | undefined, code = ''): TemplateResult | typeof nothing =>
+  fault
+    ? html`<div class="hint bad" role="alert"><p>${code ? html`<strong class="mono">${code}</strong> ` : nothing}<bdi>${
+      clean(fault.message, 2000)
+    }</bdi></p>${fault.hint ? html`<p><bdi>${clean(fault.hint, 500)}</bdi></p>` : nothing}</div>`
+    : nothing
 
 /** A search field with its label. */
 export const searchField = (

@@ -27,9 +27,17 @@ export class Notices {
   put(notice: Notice): void {
     this.dismiss()
     this.shown = notice
-    if (!notice.bad) this.timer = setTimeout(() => this.dismiss(), time)
+    this.go()
     this.changed()
   }
+
+  private readonly go = (): void => {
+    this.hold()
+    if (this.shown && !this.shown.bad) this.timer = setTimeout(() => this.dismiss(), time)
+  }
+
+  /** It stays while a person is at it. */
+  private readonly hold = (): void => clearTimeout(this.timer)
 
   dismiss(): void {
     this.take()?.ends?.()
@@ -38,7 +46,7 @@ export class Notices {
   private take(): Notice | undefined {
     const { shown } = this
     this.shown = undefined
-    clearTimeout(this.timer)
+    this.hold()
     this.changed()
     return shown
   }
@@ -47,7 +55,10 @@ export class Notices {
     const { shown } = this
     return html`<div class="notices" part="notices" role=${shown?.bad ? 'alert' : 'status'}>${
       shown
-        ? html`<div class="notice ${shown.bad ? 'bad' : ''}" part="notice">
+        ? html`<div class="notice ${
+          shown.bad ? 'bad' : ''
+        }" part="notice" @pointerenter=${this.hold} @pointerleave=${this.go}
+        @focusin=${this.hold} @focusout=${this.go}>
       <p><bdi>${shown.text}</bdi>${shown.hint ? html` <span class="hint"><bdi>${shown.hint}</bdi></span>` : nothing}</p>
       ${
           shown.undo

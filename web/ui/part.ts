@@ -8,6 +8,8 @@ export interface Panel<Key extends string = never> {
   run<T>(work: () => Promise<T>): Promise<T | undefined>
   /** Shows a notice; `undo` gives it a button. */
   tell(text: string, undo?: () => void): void
+  /** Puts the notices into the dialog that is open, or back into the panel. */
+  placeNotices(): void
 }
 
 /** A part of a panel. It renders into the panel's shadow root, so that ids, styles and CSS parts are shared. */

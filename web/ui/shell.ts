@@ -45,6 +45,16 @@ export abstract class Shell extends LitElement {
     }
   }
 
+  private bar: Element | undefined
+
+  /** Behind a modal dialog all is inert. */
+  placeNotices(): void {
+    const root = this.shadowRoot!
+    this.bar ??= root.querySelector('.notices')!
+    const place = [...root.querySelectorAll('dialog[open]')].at(-1) ?? root.querySelector('[lang]')!
+    place.append(this.bar)
+  }
+
   readonly tell = (text: string, undo?: () => void): void => this.notices.put({ text, undo })
 }
 

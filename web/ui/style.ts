@@ -22,12 +22,15 @@ export const styles = css`
   --_radius: var(--portolan-radius, 12px);
   display: block;
   container: panel / inline-size;
-  font: var(--portolan-font, 15px/1.5 system-ui, sans-serif);
-  color: var(--_ink);
+  font: var(--portolan-font, .9375rem/1.5 system-ui, sans-serif);
   text-align: start;
+  text-indent: 0;
+  text-transform: none;
+  white-space: normal;
 }
 :host([hidden]) { display: none; }
 *, ::before, ::after { box-sizing: border-box; }
+.panel, dialog { color: var(--_ink); }
 .panel { background: var(--_ground); border-radius: var(--_radius); padding: 1rem; display: grid; gap: 1rem;
   min-inline-size: 0; }
 dialog, .add { overflow-wrap: anywhere; } :is(dialog, .add) button { overflow-wrap: normal; }
@@ -60,9 +63,9 @@ button:disabled, button[aria-disabled=true], input:disabled { opacity: .55; curs
 input[type=checkbox], input[type=radio] { accent-color: var(--_accent); inline-size: 1.15rem; block-size: 1.15rem;
   margin: 0; flex: none; padding: 0; }
 input[readonly] { background: none; border-color: var(--_line); }
-textarea { resize: vertical; inline-size: 100%; }
+textarea { resize: vertical; inline-size: 100%; } ::placeholder { color: var(--_dim); opacity: 1; }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px; }
-[tabindex="-1"]:focus-visible { outline: none; }
+:not(button)[tabindex="-1"]:focus-visible { outline: none; }
 .field { display: grid; gap: .2rem; min-inline-size: 0; align-content: start; }
 .field label, legend { font-size: .86rem; font-weight: 600; }
 .field input, .field select { inline-size: 100%; }
@@ -148,7 +151,7 @@ input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 
 .menu { position: fixed; inset: auto; margin: 0; background: var(--_raised); color: var(--_ink);
   border: 1px solid var(--_line); border-radius: 10px; padding: .3rem; box-shadow: 0 8px 30px #0003;
-  min-inline-size: 11rem; }
+  min-inline-size: 11rem; max-block-size: calc(100dvh - 1rem); }
 .menu button { display: block; inline-size: 100%; text-align: start; background: none; border-color: transparent;
   font-weight: 400; }
 .menu button:is(:hover, :focus-visible) { background: color-mix(in oklab, var(--_accent) 14%, transparent);
@@ -177,7 +180,7 @@ p.budget { display: block; }
 .group-head button { display: inline-flex; gap: .3rem; align-items: center; padding-inline: .3rem; font-weight: 650;
   text-align: start; }
 .chevron { transition: rotate .15s; } [aria-expanded=true] > .chevron { rotate: 90deg; }
-:dir(rtl) > .chevron { scale: -1 1; }
+:dir(rtl) > .chevron { scale: -1 1; } :dir(rtl)[aria-expanded=true] > .chevron { rotate: -90deg; }
 .tool { display: flex; align-items: center; gap: .5rem; padding-inline: .4rem; border-radius: 8px; }
 .tool:hover { background: color-mix(in oklab, var(--_ink) 4%, transparent); }
 .about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400;
@@ -191,7 +194,7 @@ p.budget { display: block; }
 .badge .icon { inline-size: .9rem; block-size: .9rem; }
 .badge.warn { color: var(--_wait); background: var(--_wait-wash); border-color: transparent; }
 
-dialog { background: var(--_paper); color: inherit; border: 1px solid var(--_line); border-radius: 14px; padding: 0;
+dialog { background: var(--_paper); scroll-padding-block: 4.5rem; border: 1px solid var(--_line); border-radius: 14px; padding: 0;
   inline-size: min(36rem, 100vw - 1.5rem); max-block-size: min(46rem, 100dvh - 1.5rem); box-shadow: 0 20px 60px #0005; }
 dialog.wide { inline-size: min(52rem, 100vw - 1.5rem); }
 dialog::backdrop { background: #0a151a99; }
@@ -264,7 +267,8 @@ a { color: var(--_accent); } .back { justify-self: start; }
 .timeline { block-size: 26rem; overflow: auto; background: var(--_paper); border: 1px solid var(--_line);
   border-radius: var(--_radius); }
 .line { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr) 7rem 5rem; gap: .6rem; align-items: center;
-  block-size: 34px; padding-inline: .8rem; font-variant-numeric: tabular-nums; font-size: .9rem; }
+  block-size: 2.125rem; padding-inline: .8rem; font-variant-numeric: tabular-nums; font-size: .9rem; }
+.space { block-size: calc(2.125rem * var(--_rows)); }
 .heads { position: sticky; inset-block-start: 0; background: var(--_paper); border-block-end: 1px solid var(--_line);
   color: var(--_dim); z-index: 1; }
 .line button { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis; padding-inline: .3rem;
@@ -277,12 +281,12 @@ a { color: var(--_accent); } .back { justify-self: start; }
   font-size: .86rem; }
 
 .notices { position: sticky; inset-block-end: .8rem; z-index: 2; display: grid; justify-items: center; }
-.notices:empty { display: none; }
+.notices:empty { display: none; } dialog > .notices { margin: 0 1rem 1rem; }
 .notice { background: var(--_ink); color: var(--_ground); border-radius: 10px; padding: .5rem .6rem .5rem 1rem;
   display: flex; gap: .8rem; align-items: center; max-inline-size: 100%; box-shadow: 0 8px 30px #0004; }
 .notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; }
 .notice button.small { background: none; color: inherit; border-color: currentcolor; }
-.notice .round { color: inherit; }
+.notice .round { color: inherit; } .notice :focus-visible { outline-color: currentcolor; }
 
 @container panel (inline-size < 30rem) {
   .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
@@ -293,7 +297,10 @@ a { color: var(--_accent); } .back { justify-self: start; }
 @media (prefers-reduced-motion: no-preference) { .turning { animation: turn 1.1s linear infinite; }
 @keyframes turn { to { rotate: 360deg; } } }
 @media (prefers-reduced-motion: reduce) { .chevron { transition: none; } }
+@media (prefers-contrast: more) { :host { --_dim: var(--_ink); --_edge: var(--_ink); --_line: var(--_ink); } }
 @media (forced-colors: active) {
+  button[aria-pressed=true], [role=option][aria-selected=true] { forced-color-adjust: none; background: Highlight;
+    color: HighlightText; outline-color: Highlight; }
   .switch { forced-color-adjust: none; background: Canvas; border-color: ButtonText; }
   .switch::before { background: ButtonText; }
   .switch:checked { background: Highlight; } .switch:checked::before { background: HighlightText; }

@@ -92,8 +92,9 @@ function canonical(tag: string): string {
   }
 }
 
-const rightToLeft = new Set(['ar', 'he', 'fa', 'ur', 'ps', 'dv', 'yi'])
-export const directionOf = (locale: string): 'rtl' | 'ltr' => (rightToLeft.has(locale.split('-')[0]!) ? 'rtl' : 'ltr')
+/** The direction of the script in which a locale is written. */
+export const directionOf = (locale: string): 'rtl' | 'ltr' =>
+  /Arab|Hebr|Thaa|Syrc|Nkoo|Adlm/.test(new Intl.Locale(locale).maximize().script!) ? 'rtl' : 'ltr'
 
 /** English with accents, a third longer: shows what is not translated, and what does not fit. */
 export function pseudo<Key extends string>(english: Record<Key, Message>): Messages<Key> {

@@ -104,7 +104,7 @@ export function startChat(registry, { sandbox } = {}) {
     }
     $('send').disabled = false
     $('stop').hidden = true
-    $('text').focus()
+    if (document.activeElement === document.body) $('text').focus()
   }
 
   for (const idea of ideas) $('ideas').append(element('button', { type: 'button', onclick: () => !$('send').disabled && answer(idea) }, idea))

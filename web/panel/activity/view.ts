@@ -18,8 +18,8 @@ import '../tool/json.ts'
 const kinds = ['all', 'call', 'connection', 'exchange', 'failed'] as const
 type Kind = typeof kinds[number]
 
-/** Height of a row in px, and rows made beyond what can be seen. */
-const rowHeight = 34, spare = 12
+/** Rows made beyond what can be seen. */
+const spare = 12
 
 /** The timeline: the newest row first, of which only those in sight are made. */
 class ActivityView extends PanelPart {
@@ -116,9 +116,9 @@ class ActivityView extends PanelPart {
             html`<span role="columnheader">${this.t(`column_${h}`)}</span>`
           )
         }</div>
-          <div class="space" style-height=${first}></div>
+          <div class="space" rows=${first}></div>
           ${repeat(shown, (r) => r.id, (r, i) => this.row(r, first + i))}
-          <div class="space" style-height=${rows.length - first - shown.length}></div>
+          <div class="space" rows=${rows.length - first - shown.length}></div>
         </div></div>`
         : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`
     }
@@ -154,11 +154,12 @@ class ActivityView extends PanelPart {
   protected override updated(): void {
     // A style attribute would need 'unsafe-inline'; the property does not.
     for (const space of this.querySelectorAll<HTMLElement>('.space'))
-      space.style.blockSize = `${Number(space.getAttribute('style-height')) * rowHeight}px`
+      space.style.setProperty('--_rows', space.getAttribute('rows'))
   }
 
   private readonly scrolled = (e: Event) => {
-    const top = Math.floor((e.target as HTMLElement).scrollTop / rowHeight)
+    const { scrollTop, scrollHeight } = e.target as HTMLElement
+    const top = Math.floor(scrollTop * this.rows().length / scrollHeight)
     if (Math.abs(top - this.top) >= spare / 2 || top === 0) this.top = top
   }
 

@@ -44,6 +44,10 @@ class Combo extends Part<RegistryContext> {
       <p id="${id}-wrong" class="hint bad" ?hidden=${!this.wrong}>${this.wrong ?? nothing}</p></div>`
   }
 
+  protected override updated(): void {
+    this.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }
+
   private type(value: string): void {
     this.tell(value)
     void this.look(value)

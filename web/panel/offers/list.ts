@@ -2,8 +2,8 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart } from '../context.ts'
 import { freshId, reactive } from '../../ui/part.ts'
-import { searchField } from '../../ui/fields.ts'
-import { clean, line } from '../../ui/text.ts'
+import { type Fault, faultView, searchField } from '../../ui/fields.ts'
+import { line } from '../../ui/text.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 
 /** Rows of a server that are shown. The search finds the rest. */
@@ -25,7 +25,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
   declare private query: string
   declare protected offers: O[] | undefined
   declare private loading: boolean
-  declare private fault: string | undefined
+  declare private fault: Fault | undefined
   private readonly searchId = freshId()
   /** The state of the servers for which the lists were last asked for. */
   private asked = ''
@@ -60,7 +60,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       this.fault = undefined
     } catch (e) {
       this.offers ??= []
-      this.fault = clean((e as Error).message, 500)
+      this.fault = e as Fault
     }
     this.loading = false
     await this.follow() // the servers may have changed meanwhile
@@ -88,7 +88,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       <p class="found" role="status">${
       !this.offers ? this.t('loading') : q ? this.t('matches', { n: found.length }) : nothing
     }</p>
-      ${this.fault ? html`<p class="hint bad" role="alert">${this.fault}</p>` : nothing}
+      ${faultView(this.fault)}
       ${
       this.offers && !found.length && !this.fault
         ? html`<p class="nothing">${this.t(this.offers.length ? 'no_match' : this.words.none)}</p>`

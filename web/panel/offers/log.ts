@@ -107,9 +107,7 @@ class LogView extends PanelPart {
   private row(e: LogEntry): TemplateResult {
     const at = new Date(e.at)
     const severe = levels.indexOf(e.level) >= levels.indexOf('warning')
-    return html`<li><time class="dim" datetime=${at.toISOString()}>${
-      at.toLocaleTimeString(this.panel.words.locale)
-    }</time>
+    return html`<li><time class="dim" datetime=${at.toISOString()}>${this.panel.words.time(e.at)}</time>
       <span class="badge ${severe ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
       <span class="dim"><bdi>${line(e.server, 60)}</bdi>${
       e.logger ? html` · <bdi>${line(e.logger, 60)}</bdi>` : nothing

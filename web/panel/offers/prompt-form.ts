@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { RegistryContext } from '../context.ts'
 import { DialogPart } from '../../ui/dialog.ts'
+import { faultView } from '../../ui/fields.ts'
 import { reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
@@ -57,13 +58,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
       <p class="row"><button class="primary" aria-disabled=${!!this
       .making}>${this.submitWord}</button>${this.actions()}</p>
       <div role="status">${this.making ? this.panel.words('loading') : nothing}</div>
-      ${
-      this.fault
-        ? html`<div class="hint bad" role="alert"><p>${clean(this.fault.message, 500)}${
-          this.fault.code ? html` <span class="mono dim">${clean(this.fault.code, 60)}</span>` : nothing
-        }</p>${this.fault.hint ? html`<p>${clean(this.fault.hint, 500)}</p>` : nothing}</div>`
-        : nothing
-    }
+      ${faultView(this.fault, this.fault?.code)}
       ${this.outcome()}
     </form>`
   }

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
+import { faultView } from '../../ui/fields.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
@@ -80,13 +81,7 @@ class ResourceDialog extends PanelDialog {
     }
         ${watch?.updated ? html`<span class="badge warn" role="status">${this.t('watch_updated')}</span>` : nothing}</p>
       <div role="status">${this.reading ? this.t('loading') : nothing}</div>
-      ${
-      this.fault
-        ? html`<div class="hint bad" role="alert"><p>${clean(this.fault.message, 500)}</p>${
-          this.fault.hint ? html`<p>${clean(this.fault.hint, 500)}</p>` : nothing
-        }</div>`
-        : nothing
-    }
+      ${faultView(this.fault)}
       ${
       result
         ? html`<section class="result" aria-label=${this.t('result')}>${

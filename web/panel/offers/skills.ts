@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { type Dialog, PanelDialog } from '../context.ts'
+import { faultView } from '../../ui/fields.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { flag as flagIcon } from '../../ui/icons.ts'
 import { clean, line } from '../../ui/text.ts'
@@ -86,13 +87,7 @@ class SkillDialog extends PanelDialog {
     }
       ${this.files()}
       <div role="status">${this.reading ? this.t('loading') : nothing}</div>
-      ${
-      fault
-        ? html`<div class="hint bad" role="alert"><p>${clean(fault.message, 500)}</p>${
-          fault.hint ? html`<p>${clean(fault.hint, 500)}</p>` : nothing
-        }</div>`
-        : nothing
-    }
+      ${faultView(fault)}
       ${
       shown
         ? html`<section class="result" aria-label=${clean(shown.path, 200)}><div class="block">${

@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart } from '../context.ts'
+import { faultView } from '../../ui/fields.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
-import { resultView } from '../tool/result.ts'
+import { answeredView, resultView } from '../tool/result.ts'
 import type { RegistryError, TaskHandle, ToolResult } from '../../../wasm/js/shared/types.ts'
 
 /** The time between two looks at the stored tasks, in ms. Another tab may have changed them. */
@@ -13,7 +14,7 @@ const lookEvery = 3000
 interface Row {
   readonly task: TaskHandle
   readonly waits?: AbortController | undefined
-  readonly said?: string | undefined
+  readonly step?: string | undefined
   readonly result?: ToolResult
   readonly fault?: { message: string; hint?: string | undefined }
 }
@@ -64,7 +65,7 @@ class TaskView extends PanelPart {
     }</ul>`
   }
 
-  private row({ task, waits, said, result, fault }: Row): TemplateResult {
+  private row({ task, waits, step, result, fault }: Row): TemplateResult {
     const over = result || fault
     const at = new Date(task.startedAt)
     return html`<li class="task">
@@ -84,16 +85,14 @@ class TaskView extends PanelPart {
         <button type="button" class="small" @click=${() => this.cancel(task, waits)}>${this.t('task_cancel')}</button>`
     }</p>
       <div role="status">${
-      waits && !over ? html`<p class="dim">${said ? clean(said, 300) : this.t('task_waits')}</p>` : nothing
+      result
+        ? answeredView(this.panel, result)
+        : waits && !fault
+        ? html`<p class="dim" aria-live=${step ? 'off' : nothing}>${step ? clean(step, 300) : this.t('task_waits')}</p>`
+        : nothing
     }</div>
       ${result ? resultView(this.panel, result) : nothing}
-      ${
-      fault
-        ? html`<div class="hint bad" role="alert"><p>${clean(fault.message, 500)}</p>${
-          fault.hint ? html`<p>${clean(fault.hint, 500)}</p>` : nothing
-        }</div>`
-        : nothing
-    }
+      ${faultView(fault)}
     </li>`
   }
 
@@ -104,7 +103,7 @@ class TaskView extends PanelPart {
     try {
       const result = await task.wait({
         signal: waits.signal,
-        onProgress: (p) => this.change(task, { said: p.message }),
+        onProgress: (p) => this.change(task, { step: p.message }),
       })
       this.change(task, { result })
     } catch (e) {

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
+import { type Fault, faultView } from '../../ui/fields.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
@@ -18,7 +19,7 @@ class Credentials extends PanelPart {
   declare private values: Record<string, string>
   /** Whether to store the values on this device, if the person has chosen. */
   declare private chosen: boolean | undefined
-  declare private fault: string | undefined
+  declare private fault: Fault | undefined
   private readonly id_ = freshId()
 
   protected override firstUpdated(): void {
@@ -45,7 +46,7 @@ class Credentials extends PanelPart {
       )
     }
       ${keepField(this.panel.words, `${id}-keep`, this.keeps, (keeps) => (this.chosen = keeps))}
-      ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
+      ${faultView(this.fault)}
       <div class="row"><button class="primary small">${this.t('connect')}</button>${
       this.opened
         ? html`<button type="button" class="small" @click=${() => this.panel.askToken(undefined)}>${
@@ -68,8 +69,7 @@ class Credentials extends PanelPart {
         ...(this.keeps !== isKept(this.panel, this.config) && { rememberSecrets: this.keeps }),
       })
     } catch (e) {
-      const { message, hint } = e as Error & { hint?: string }
-      this.fault = clean([message, hint].filter(Boolean).join('. '), 500)
+      this.fault = e as Fault
       return
     }
     this.panel.askToken(undefined)

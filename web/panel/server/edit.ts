@@ -3,7 +3,7 @@ import { PanelDialog } from '../context.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { RedactedConfig, ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
 import { maxServerName } from '../../../wasm/js/shared/wire.gen.ts'
-import { fieldProblem, options } from '../../ui/fields.ts'
+import { type Fault, faultView, fieldProblem, options } from '../../ui/fields.ts'
 import { clean } from '../../ui/text.ts'
 import { cleanName, renameFree } from '../../config/address.ts'
 import { usable } from '../../config/headers.ts'
@@ -39,7 +39,7 @@ class Edit extends PanelDialog {
   declare private rows: HeaderRow[]
   /** Problems are shown after the first attempt to save. */
   declare private checked: boolean
-  declare private fault: string | undefined
+  declare private fault: Fault | undefined
   /** Answers about the server's calls. */
   declare private remembered: number
   private readonly id_ = freshId()
@@ -128,7 +128,7 @@ class Edit extends PanelDialog {
           ${authFields(this.panel.words, id, config.auth)}
         </details>`
     }
-      ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
+      ${faultView(this.fault)}
       <footer><button type="button" @click=${() => this.close()}>${this.t('cancel')}</button><button class="primary">${
       this.t('save')
     }</button></footer>
@@ -178,12 +178,12 @@ class Edit extends PanelDialog {
       if (copy) await registry.addServer(name, withoutUndefined({ ...this.origin, enabled: true, ...patch }))
       else {
         await registry.updateServer(server, patch)
-        saved = this.t('saved_but_name')
+        saved = `${this.t('saved_but_name')}. `
         if (name !== server) await registry.renameServer(server, name)
       }
     } catch (e) {
-      const { message, hint } = e as Error & { hint?: string }
-      this.fault = clean([saved, message, hint].filter(Boolean).join('. '), 500)
+      const { message, hint } = e as Fault
+      this.fault = { message: saved + message, hint }
       return
     }
     this.close()

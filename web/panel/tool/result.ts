@@ -20,6 +20,13 @@ export const mostBlocks = 200
 export const moreBlocks = (t: Words, { length }: readonly unknown[]): unknown =>
   length > mostBlocks ? html`<p class="dim">${t('and_more', { n: length - mostBlocks })}</p>` : nothing
 
+/** That a tool has answered. It belongs into a live region: a screen reader is to say it, and not the whole answer. */
+export const answeredView = ({ words: t }: WordsContext, result: ToolResult): TemplateResult =>
+  html`<p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
+    <span class="dim">${t.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
+    result.truncated ? ` · ${t('truncated')}` : nothing
+  }</span></p>`
+
 /** A tool's whole answer. */
 export function resultView(panel: WordsContext, result: ToolResult): TemplateResult {
   const { words: t } = panel
@@ -28,10 +35,6 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
   const exact = structured &&
     exactText(result.structuredContent, [result.text, ...result.content.map((b) => b['text'])])
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
-    <p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
-      <span class="dim">${panel.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
-    result.truncated ? ` · ${t('truncated')}` : nothing
-  }</span></p>
     ${flagList(t, result.flags)}
     ${
     result.content.length || result.structuredContent !== undefined

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
+import { faultView } from '../../ui/fields.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import type { RegistryError, ToolInfo, ToolProgress, ToolResult } from '../../../wasm/js/shared/types.ts'
@@ -10,7 +11,7 @@ import { problems } from '../form/problems.ts'
 import { fromJSON, initial } from '../form/state.ts'
 import { clean } from '../../ui/text.ts'
 import { membersView, saysUnfinished, wrongField } from './fields.ts'
-import { resultView } from './result.ts'
+import { answeredView, resultView } from './result.ts'
 
 interface Draft {
   text: string
@@ -75,6 +76,7 @@ class Try extends PanelPart {
   protected override render(): TemplateResult {
     const { draft, form, id_: id } = this
     const found = this.checked && !draft.asText ? problems(form, draft.state) : []
+    const isCancelled = this.fault?.code === 'aborted'
     const text = html`<div class="field"><label for="${id}-json">${this.t('arguments')}</label>
       <textarea id="${id}-json" class="mono" rows="6" dir="ltr" spellcheck="false" .value=${draft.text} @input=${(
       e: Event,
@@ -120,16 +122,14 @@ class Try extends PanelPart {
     }
       </div>
     </form>
-    <div role="status">${this.running ? this.progressView() : nothing}</div>
-    ${
-      this.fault?.code === 'aborted'
-        ? html`<p role="status">${this.t('cancelled')}</p>`
-        : this.fault
-        ? html`<div class="hint bad fault" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${
-          clean(this.fault.message, 2000)
-        }</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>`
-        : nothing
-    }
+    <div role="status">${
+      this.running
+        ? this.progressView()
+        : isCancelled
+        ? this.t('cancelled')
+        : this.result && answeredView(this.panel, this.result)
+    }</div>
+    ${isCancelled ? nothing : faultView(this.fault, this.fault?.code)}
     ${this.result ? resultView(this.panel, this.result) : nothing}`
   }
 
@@ -154,7 +154,7 @@ class Try extends PanelPart {
     return html`<p class="row"><progress aria-label=${this.t('progress')} max=${p?.total ?? 1} value=${
       p?.total ? p.progress : nothing
     }></progress>
-      <span><bdi>${
+      <span aria-live=${p ? 'off' : nothing}><bdi>${
       p?.message ? clean(p.message, 200) : !p ? this.t('calling') : p.total
         ? this.t('progress_of', { n: p.progress, total: p.total })
         : this.panel.words.number(p.progress)
@@ -199,7 +199,7 @@ class Try extends PanelPart {
     }
     this.running = undefined
     await this.updateComplete
-    this.querySelector('.result, .fault')?.scrollIntoView({ block: 'nearest' })
+    this.querySelector('.result, [role=alert]')?.scrollIntoView({ block: 'nearest' })
   }
 
   override disconnectedCallback(): void {

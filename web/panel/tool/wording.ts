@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { ToolInfo, ToolOverride } from '../../../wasm/js/shared/types.ts'
 import { clean, line } from '../../ui/text.ts'
+import { type Fault, faultView } from '../../ui/fields.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { PanelPart } from '../context.ts'
 import { get } from '../../config/json.ts'
@@ -9,7 +10,7 @@ import { get } from '../../config/json.ts'
 class Wording extends PanelPart {
   static override properties = reactive('tool', 'fault')
   declare tool: ToolInfo
-  declare private fault: string | undefined
+  declare private fault: Fault | undefined
   private readonly id_ = freshId()
 
   private get override(): ToolOverride {
@@ -44,7 +45,7 @@ class Wording extends PanelPart {
         }</fieldset>`
         : nothing
     }
-      ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
+      ${faultView(this.fault)}
       <footer>${
       tool.original
         ? html`<button type="button" @click=${() => this.put(undefined)}>${this.t('wording_reset')}</button>`
@@ -80,7 +81,7 @@ class Wording extends PanelPart {
       })
       this.fault = undefined
     } catch (e) {
-      this.fault = (e as Error).message
+      this.fault = e as Fault
     }
   }
 }
