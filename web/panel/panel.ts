@@ -198,13 +198,13 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       }
       const waits = this.isConnected &&
         Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
-      if (waits !== (this.clock !== undefined)) {
+      if (waits) {
+        this.clock ??= setInterval(() => (this.now = Date.now()), 1000)
+        this.now = Date.now()
+      } else {
         clearInterval(this.clock)
-        this.clock = waits
-          ? setInterval(() => (this.now = Date.now()), 1000)
-          : undefined
+        this.clock = undefined
       }
-      if (waits) this.now = Date.now()
     }
   }
 

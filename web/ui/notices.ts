@@ -25,10 +25,9 @@ export class Notices {
   }
 
   put(notice: Notice): void {
-    this.dismiss()
+    this.dismiss() // it asks for a rendering, which comes later
     this.shown = notice
     this.go()
-    this.changed()
   }
 
   private readonly go = (): void => {

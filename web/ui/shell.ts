@@ -46,13 +46,17 @@ export abstract class Shell extends LitElement {
   }
 
   private bar: Element | undefined
+  /** Where the notices are without a dialog. */
+  private readonly home = new Comment()
 
   /** Behind a modal dialog all is inert. */
   placeNotices(): void {
     const root = this.shadowRoot!
     this.bar ??= root.querySelector('.notices')!
-    const place = [...root.querySelectorAll('dialog[open]')].at(-1) ?? root.querySelector('[lang]')!
-    place.append(this.bar)
+    if (!this.home.parentNode) this.bar.before(this.home)
+    const dialog = [...root.querySelectorAll('dialog[open]')].at(-1)
+    if (dialog) dialog.append(this.bar)
+    else this.home.after(this.bar)
   }
 
   readonly tell = (text: string, undo?: () => void): void => this.notices.put({ text, undo })

@@ -49,6 +49,6 @@ export function clean(text: unknown, max = 2000): string {
 
 /** The same on one line: white space of any kind is one space. */
 export const line = (text: unknown, max = 200) =>
-  clean(typeof text === 'string' ? text.slice(0, 4 * max).replace(/\s+/g, ' ').trim() : text, max)
+  clean(String(text ?? '').slice(0, 4 * max).replace(/\s+/g, ' ').trim(), max)
 
 const code = (c: number) => '⟨U+' + c.toString(16).toUpperCase().padStart(4, '0') + '⟩'
