@@ -15,7 +15,7 @@ var ErrPortTaken = loopback.ErrPortTaken
 // DefaultAddress is the default of Options.Address.
 const DefaultAddress = "127.0.0.1:55156"
 
-// DiscoveryAddress is a second address for /mcp-discovery, used if the port is free.
+// DiscoveryAddress is a second address for /mcp-discovery, used if the port is free. Another one must be free.
 const DiscoveryAddress = "127.0.0.1:8766"
 
 // Options configure a [Bridge]. The zero value is the bridge that portolan bridge
