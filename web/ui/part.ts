@@ -75,8 +75,5 @@ export const freshId = (): string => `portolan-${++ids}`
 /** The text in the field that an event comes from. */
 export const valueOf = (event: Event): string => (event.target as HTMLInputElement).value
 
-/**
- * Whether a key belongs to the input method that composes a word: its code is 229 then (UI Events). Safari's
- * `isComposing` is false for the key that ends a word.
- */
-export const composes = (e: KeyboardEvent): boolean => e.keyCode === 229
+/** Whether a key belongs to an input method. Of the key that ends a word, Safari says so only by its code, 229. */
+export const composes = (e: KeyboardEvent): boolean => e.isComposing || e.keyCode === 229

@@ -45,8 +45,8 @@ export class Definitions {
   #writing: Promise<unknown> = Promise.resolve()
 
   /**
-   * Offers the stored lists of servers that are on, if the database answers in time. Lists are stored in any case, where
-   * there is IndexedDB.
+   * Offers the stored lists of servers that are on, if the database answers in time. Lists are stored in any case.
+   * Without IndexedDB there are none.
    */
   static async open(registry: RegistryImage, store: ConfigStore, options: RegistryOptions): Promise<Definitions> {
     const definitions = new Definitions(registry, store, options)

@@ -116,8 +116,8 @@ export function startChat(registry, { sandbox } = {}) {
     if (text) answer(text)
   })
   $('text').addEventListener('keydown', (event) => {
-    // 229 is the code of keys that an input method takes.
-    if (event.key !== 'Enter' || event.shiftKey || event.keyCode === 229) return
+    // Of the key that ends a word of an input method, Safari has only the code 229.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
     event.preventDefault()
     $('say').requestSubmit()
   })

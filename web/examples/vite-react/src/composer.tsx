@@ -14,8 +14,8 @@ interface Props {
 export function Composer({ ref, value, running, ready, onChange, onSend, onCancel }: Props) {
   const id = useId()
   const keys = (e: KeyboardEvent) => {
-    // 229 is the code of keys that an input method takes.
-    if (e.key !== 'Enter' || e.shiftKey || e.keyCode === 229) return
+    // Of the key that ends a word of an input method, Safari has only the code 229.
+    if (e.key !== 'Enter' || e.shiftKey || e.nativeEvent.isComposing || e.keyCode === 229) return
     e.preventDefault()
     onSend()
   }
