@@ -18,14 +18,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
   const loaded = new Map<number, types.Skill>()
   let known: types.Snapshot | undefined
   let lists: Lists = new Map()
-  let over: RegistryError | undefined
-  const post = (m: ToPage) => {
-    try {
-      channel.post(m)
-    } catch (e) {
-      if (!over) throw e // else the channel is gone
-    }
-  }
+  let post = (m: ToPage) => channel.post(m)
 
   const update = () => {
     const now = registry.getSnapshot()
@@ -44,7 +37,6 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
 
   let stop = () => {}
   const answer = async (m: Request): Promise<unknown> => {
-    if (over) throw over
     if (m.method === 'attach') {
       stop()
       known = undefined
@@ -54,7 +46,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
       return {
         version: registry.version,
         rememberSecrets: registry.rememberSecrets,
-        ...(registry.project && { project: registry.project }),
+        project: registry.project,
         resultBytes: Number.MAX_SAFE_INTEGER,
         callTimeoutMs: 3_600_000,
       } satisfies Attached
@@ -75,13 +67,23 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     if (m.method === 'close') return end()
     answer(m).then(
       (result) => post({ id: m.id, result: result ?? null }),
-      (e: unknown) => post({ id: m.id, error: toWire(over ?? e) }),
+      (e: unknown) => post({ id: m.id, error: toWire(e) }),
     )
   }
+  const refuse = (id: number) => {
+    const error = toWire(new RegistryError('closed', 'the registry is not served any more'))
+    try {
+      channel.post({ id, error } satisfies ToPage)
+    } catch { /* the channel is gone */ }
+  }
   const end = () => {
-    over = new RegistryError('closed', 'the registry is not served any more')
     stop()
-    for (const ends of running.values()) ends.abort()
+    post = () => {}
+    channel.onmessage = (m) => 'method' in (m as ToHost) && refuse((m as Request).id)
+    for (const [id, ends] of running) {
+      refuse(id)
+      ends.abort()
+    }
   }
   return end
 }
@@ -157,13 +159,13 @@ async function perform(
     case 'prompts':
     case 'skills':
     case 'instructions':
-      return registry[m.method]({ signal, ...(m.servers && { servers: m.servers }) })
+      return registry[m.method]({ signal, servers: m.servers })
     case 'heldPrompts':
     case 'heldSkills':
       return registry[m.method === 'heldSkills' ? 'skills' : 'prompts']({
         signal,
         held: true,
-        ...(m.servers && { servers: m.servers }),
+        servers: m.servers,
       })
     case 'getSkill': {
       const skill = await registry.getSkill(m.name, m.uri, { signal, held: m.review })
@@ -187,7 +189,7 @@ async function perform(
         server: m.name,
         argument: name,
         value,
-        ...(context && { context: context.arguments }),
+        context: context?.arguments,
         ...(ref.type === 'ref/prompt' ? { prompt: ref.name } : { template: ref.uri }),
       }, { signal })
     }
@@ -197,7 +199,7 @@ async function perform(
       return untilAborted(signal, stop)
     }
     case 'logs':
-      return registry.logs({ signal, ...(m.servers && { servers: m.servers }), ...(m.level && { level: m.level }) })
+      return registry.logs({ signal, servers: m.servers, level: m.level })
     case 'followLogs':
       return untilAborted(
         signal,
