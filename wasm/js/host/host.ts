@@ -270,11 +270,10 @@ export class Host {
       this.#instance!.call(id, m)
     } catch (e) {
       if (!this.#lasting.delete(id)) this.#busy-- // no reply comes
-      throw new RegistryError(
-        'config' in m ? 'invalid_config' : 'invalid_option',
-        `the request is no JSON: ${(e as Error).message}`,
-        { hint: 'Use plain objects, texts and numbers.' },
-      )
+      const code = 'config' in m ? 'invalid_config' : 'invalid_option'
+      throw new RegistryError(code, `the request is no JSON: ${(e as Error).message}`, {
+        hint: 'Use plain objects, texts and numbers.',
+      })
     }
   }
 
