@@ -23,8 +23,9 @@
 // one process can then use the same ids.
 //
 // The StreamableHTTPHandler of go-sdk cannot do this. Its transport refuses methods that it
-// does not know. Only its own server may attach a message to the stream of a request. Its CommandTransport ends one process, not those that this one started. So
-// the gateway has transports of its own, and go-sdk is the other side in its tests.
+// does not know. Only its own server may attach a message to the stream of a request. Its
+// CommandTransport ends one process, not those that this one started. So the gateway has
+// transports of its own, and go-sdk is the other side in its tests.
 //
 // A program does not say which request a message belongs to, except for progress. A
 // question goes to the client that has a request under way. It goes on the response of that

@@ -20,6 +20,7 @@ const js = 'wasm/js'
 const adapters = ['ai-sdk', 'openai', 'anthropic', 'gemini', 'openai-agents', 'langchain']
 
 const minified = { format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
+const bundled = { ...minified, plugins: [shortStyles], bundle: true }
 
 /** Source files that are other files of the package for most of its entries. */
 const published = {
@@ -56,14 +57,7 @@ const external = (...sources) => ({
 })
 
 const bundle = (source, file, options = {}) =>
-  build({
-    ...minified,
-    plugins: [shortStyles],
-    bundle: true,
-    entryPoints: [source],
-    outfile: `${out}/${file}`,
-    ...options,
-  })
+  build({ ...bundled, entryPoints: [source], outfile: `${out}/${file}`, ...options })
 
 const tables = resolve(js, 'shared/wire.gen.ts')
 
@@ -157,9 +151,7 @@ async function buildPage() {
  */
 async function buildPanel() {
   await build({
-    ...minified,
-    plugins: [shortStyles],
-    bundle: true,
+    ...bundled,
     splitting: true,
     entryPoints: {
       panel: 'web/panel/index.ts',
