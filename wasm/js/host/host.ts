@@ -20,7 +20,7 @@ import { givePins } from '../shared/pinned.ts'
 import { Searches } from './searches.ts'
 import type { Early } from '../fetch/early.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
-import type { Channel, Root, ServerConfig } from '../shared/types.ts'
+import type { Channel, Root, ServerConfig, ToolProgress } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { configFields, callTimeoutMs as defaultCallTimeoutMs, limitDefaults } from '../shared/wire.gen.ts'
 
@@ -341,8 +341,13 @@ export class Host {
     this.#newRoots.delete(id)
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
-    this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage)
+    this.#post(id, reply)
     this.#renew()
+  }
+
+  /** Posts what concerns a request to its client. */
+  #post(id: number, m: Reply | { progress: ToolProgress } | { waits: boolean }): void {
+    this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...m } satisfies ToPage)
   }
 
   /** Replaces the list of a server. `parts` makes the list in the form for channels that clone messages. */
@@ -380,10 +385,8 @@ export class Host {
     const current = () => instance === this.#instance // a replaced instance is still ending its sessions
     instance.start(early ? { ...this.#options, early } : this.#options, {
       settle: (id, reply) => this.#settle(instance, id, reply),
-      progress: (id, progress) =>
-        this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),
-      queued: (id, waits) =>
-        this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, waits } satisfies ToPage),
+      progress: (id, progress) => this.#post(id, { progress }),
+      queued: (id, waits) => this.#post(id, { waits }),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
         else if (this.#configs.delete(server)) {
