@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bounded } from './repair.ts'
+import { openSecrets } from './secrets.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
+import type { ServerConfig, StorageAdapter } from '../shared/types.ts'
+
+/** The servers in a storage, in a realm without other tabs. */
+const storeOf = (storage: StorageAdapter) =>
+  new ConfigStore(storage, openSecrets, false, (work) => work(), () => import('./repair.ts'))
 
 const keys = ['portolan.servers', 'portolan.pins', 'portolan.approved', 'portolan.approvals', 'portolan.hints']
 
@@ -26,7 +32,7 @@ const sound: Record<string, unknown> = {
 /** Reads all that is stored, as a registry does. */
 async function readAll(texts: Record<string, unknown>) {
   const kept = new Map(Object.entries(texts))
-  const store = new ConfigStore({
+  const store = storeOf({
     get: (key) => kept.get(key) as string,
     set: (key, text) => void kept.set(key, text),
     remove: (key) => void kept.delete(key),
@@ -170,7 +176,7 @@ test('two thousand damaged storages are read', async () => {
 })
 
 test('a storage that throws is none', async () => {
-  const store = new ConfigStore({
+  const store = storeOf({
     get() {
       throw new Error('forbidden')
     },
@@ -188,7 +194,7 @@ test('a storage that throws is none', async () => {
 test('what could not be read is not replaced', async () => {
   const texts = all(), kept = new Map(Object.entries(texts))
   let isBusy = false
-  const store = new ConfigStore({
+  const store = storeOf({
     get(key) {
       if (isBusy) throw new Error('busy')
       return kept.get(key) as string
@@ -222,7 +228,7 @@ test('a change that the storage refuses is stored with the next one, and a warni
       if (isRefused && method === refused) throw new Error('refused')
       return result
     }
-    const store = new ConfigStore({
+    const store = storeOf({
       get: (key) => act('get', kept.get(key)),
       set: (key, text) => void act('set', kept.set(key, text)),
       remove: (key) => void kept.delete(key),
@@ -236,6 +242,31 @@ test('a change that the storage refuses is stored with the next one, and a warni
     await store.saved
     assert.deepEqual(Object.keys(await store.stored()).sort(), ['a', 'b'], refused)
   }
+})
+
+test('a choice of a tab leaves what another tab has stored about the server meanwhile', async () => {
+  const kept = new Map<string, string>()
+  const storage = {
+    get: (key: string) => kept.get(key),
+    set: (key: string, text: string) => void kept.set(key, text),
+    remove: (key: string) => void kept.delete(key),
+  }
+  const [editing, other] = [storeOf(storage), storeOf(storage)]
+  const change = async (store: ConfigStore, config: object, fields?: string[]) => {
+    store.take({ s: { ...store.servers.get('s'), ...config } as ServerConfig })
+    store.save('s', fields)
+    await store.saved
+    return (await store.stored())['s']
+  }
+  await change(editing, { url: 'https://old.example/mcp' })
+  await other.load({})
+  await change(editing, { url: 'https://new.example/mcp', timeoutMs: 9000 }, ['url', 'timeoutMs'])
+  const moved = { url: 'https://new.example/mcp', timeoutMs: 9000 }
+  assert.deepEqual(await change(other, { enabled: false }, ['enabled']), { ...moved, enabled: false })
+  const tools = { allow: ['read'] }
+  assert.deepEqual(await change(other, { tools }, ['tools']), { ...moved, enabled: false, tools })
+  // A tab that decides about trust or secrets means the URL that it shows.
+  assert.equal((await change(other, { trust: 'trust' }, ['trust']))?.url, 'https://old.example/mcp')
 })
 
 test('a storage that is silent is waited for once, and used again when it has answered', async (t) => {

@@ -90,7 +90,7 @@ export class ConfigStore {
   readonly storage: StorageAdapter
   readonly #openSecrets: () => Promise<SecretStore>
   #secrets: Promise<SecretStore> | undefined
-  readonly #remembers: boolean
+  readonly #remembers: boolean | undefined
   readonly #turn: <T>(work: () => Promise<T>) => Promise<T>
   /** Servers to save: the fields that changed, or undefined for all. */
   readonly #unsaved = new Map<string, string[] | undefined>()
@@ -110,10 +110,10 @@ export class ConfigStore {
    */
   constructor(
     storage: StorageAdapter,
-    openSecrets: () => Promise<SecretStore> = async () => (await import('./secrets.ts')).openSecrets(),
-    remembers = false,
-    turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
-    repair: () => Promise<typeof import('./repair.ts')> = () => import('./repair.ts'),
+    openSecrets: () => Promise<SecretStore>,
+    remembers: boolean | undefined,
+    turn: <T>(work: () => Promise<T>) => Promise<T>,
+    repair: () => Promise<typeof import('./repair.ts')>,
   ) {
     this.storage = careful(storage)
     this.#repair = repair
@@ -261,8 +261,10 @@ export class ConfigStore {
           headers: names.length ? names : undefined,
           scope: this.scopes.get(name),
         } as Stored & Record<string, unknown> // undefined is left out
-        if (fields && before?.url === whole.url) { for (const key of [...fields, 'scope']) before[key] = whole[key] }
-        else servers[name] = whole
+        const isOfAnyURL = fields?.every((f) => f === 'enabled' || f === 'tools')
+        if (fields && before && (before.url === whole.url || isOfAnyURL)) {
+          for (const key of [...fields, 'scope']) before[key] = whole[key]
+        } else servers[name] = whole
       } else delete servers[name]
     }
     try {

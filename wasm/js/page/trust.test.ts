@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
+import { openSecrets } from './secrets.ts'
 import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
 import { ConfigStore, pinsShape, storageFor } from './storage.ts'
@@ -8,6 +9,10 @@ import { Trust } from './trust.ts'
 import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
+
+/** The servers in a storage, in a realm without other tabs. */
+const storeOf = (storage: StorageAdapter) =>
+  new ConfigStore(storage, openSecrets, false, (work) => work(), () => import('./repair.ts'))
 
 const key = 'https://a.example/mcp'
 const text = (pins: Record<string, string>) =>
@@ -25,7 +30,7 @@ const event = (pins: Record<string, string>, fresh: string[], byUser = false): P
 function share(storage: StorageAdapter) {
   const takes: [string, string][] = []
   const state = { told: 0, turns: 0 }
-  const trust = new Trust(new ConfigStore(storage), {}, {
+  const trust = new Trust(storeOf(storage), {}, {
     turn: (work) => (state.turns++, work()),
     take: (key, pins) => takes.push([key, pins]),
     changed: () => {
@@ -209,7 +214,7 @@ test('news that come while the storage is read are read once more, not each', as
         go = resolve
       })),
   } as unknown as Trust
-  const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const others = new StorageLock(storeOf(storageFor('memory')), { storage: 'memory' }, () => {})
   const reading = others.readAgain(async () => trust)
   const started = async (n: number) => {
     while (reads < n) await new Promise((resolve) => setImmediate(resolve))
@@ -232,7 +237,7 @@ function change(store: ConfigStore, name: string, patch: Partial<ServerConfig> |
 
 test('what is stored of a server keeps what others have changed, except where it moves', async () => {
   const storage = storageFor('memory')
-  const one = new ConfigStore(storage), two = new ConfigStore(storage)
+  const one = storeOf(storage), two = storeOf(storage)
   await change(one, 's', { url: key })
   await two.load({})
   await change(one, 's', { trust: 'ask-always' })
@@ -247,7 +252,7 @@ test('what is stored of a server keeps what others have changed, except where it
 })
 
 test('the storage has no secrets, and a snapshot without the module shows none', async () => {
-  const store = new ConfigStore(storageFor('memory'))
+  const store = storeOf(storageFor('memory'))
   await change(store, 's', {
     url: key,
     enabled: false,
@@ -271,7 +276,7 @@ test('the storage has no secrets, and a snapshot without the module shows none',
 
 test('policies are taken over from the storage, but not of what the page gives, nor of another URL', async () => {
   const storage = storageFor('memory')
-  const [ours, theirs] = [new ConfigStore(storage), new ConfigStore(storage)]
+  const [ours, theirs] = [storeOf(storage), storeOf(storage)]
   for (const name of ['s', 'given', 'moved']) await change(theirs, name, { url: key })
   await ours.load({})
   const tells: unknown[] = []
@@ -300,7 +305,7 @@ test('a question waits for the pin of its tool, and nothing else does', async ()
   })
   let tool: ToolInfo | undefined = list('')
   const asked: string[] = []
-  const trust = new Trust(new ConfigStore(storageFor('memory')), {
+  const trust = new Trust(storeOf(storageFor('memory')), {
     onApprove: (q) => (asked.push(q.pin), 'once'),
   }, { turn: (work) => work(), take: () => {}, changed: () => {} })
   const admit = (trust_: 'trust' | undefined, signal?: AbortSignal, find = () => tool) =>
@@ -333,7 +338,7 @@ test('a question waits for the pin of its tool, and nothing else does', async ()
 test('questions about calls leave nothing on the signal of the caller', async () => {
   const { signal } = new AbortController()
   const tool = { tool: 'x', server: 'a', name: 'a__x', pin: 'p', definition: { name: 'x', inputSchema: {} } }
-  const trust = new Trust(new ConfigStore(storageFor('memory')), { onApprove: () => 'once' }, {
+  const trust = new Trust(storeOf(storageFor('memory')), { onApprove: () => 'once' }, {
     turn: (work) => work(),
     take: () => {},
     changed: () => {},
@@ -344,7 +349,7 @@ test('questions about calls leave nothing on the signal of the caller', async ()
 })
 
 test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {
-  const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const others = new StorageLock(storeOf(storageFor('memory')), { storage: 'memory' }, () => {})
   const set = (locks: unknown) =>
     Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
   t.after(() => {
