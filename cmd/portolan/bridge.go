@@ -19,7 +19,8 @@ import (
 // if wanted says what it is.
 func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Options, []string, error) {
 	opts := new(bridge.Options)
-	flags.StringVar(&opts.Address, "listen", cmp.Or(os.Getenv("PORTOLAN_ADDR"), bridge.DefaultAddress), "")
+	environment := os.Getenv("PORTOLAN_ADDR")
+	flags.StringVar(&opts.Address, "listen", cmp.Or(environment, bridge.DefaultAddress), "")
 	flags.StringVar(&opts.Profile, "profile", "", "")
 	flags.StringVar(&opts.Project, "project", startProject(), "")
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
@@ -45,7 +46,11 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Opt
 			return nil, nil, err
 		}
 	}
-	return opts, rest, loopbackOnly("--listen", opts.Address)
+	source := "--listen"
+	if environment != "" && opts.Address == environment {
+		source = "PORTOLAN_ADDR"
+	}
+	return opts, rest, loopbackOnly(source, opts.Address)
 }
 
 // startProject returns the project of a stdio client by where it was started: $PORTOLAN_PROJECT,

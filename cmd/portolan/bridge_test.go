@@ -402,6 +402,18 @@ func TestBridgeUsage(t *testing.T) {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
+	t.Setenv("PORTOLAN_ADDR", "0.0.0.0:1")
+	for _, c := range []struct {
+		args   []string
+		source string
+	}{
+		{[]string{"bridge"}, "PORTOLAN_ADDR"},
+		{[]string{"bridge", "--listen", "0.0.0.0:2"}, "--listen"},
+	} {
+		if code, _, errs := portolan(t, c.args...); code != 2 || !strings.Contains(errs, c.source+": 0.0.0.0 is not") {
+			t.Errorf("%q: exit code %d, stderr %q", c.args, code, errs)
+		}
+	}
 	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen",
 		"127.0.0.1:1"); code != 1 || out != "" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)

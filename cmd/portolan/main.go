@@ -20,8 +20,8 @@
 //	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
 //	portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
 //	portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
-//	portolan gateway origins
-//	portolan gateway revoke ORIGIN
+//	portolan gateway origins [--dir DIR]
+//	portolan gateway revoke ORIGIN [--dir DIR]
 //	portolan help [COMMAND]
 //	portolan version
 //
@@ -70,8 +70,8 @@ const usage = `usage:
   portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
   portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
   portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
-  portolan gateway origins
-  portolan gateway revoke ORIGIN
+  portolan gateway origins [--dir DIR]
+  portolan gateway revoke ORIGIN [--dir DIR]
   portolan help [COMMAND]
   portolan version
 
