@@ -126,3 +126,27 @@ for (const name of Object.keys(engines)) {
     assert.equal(await page.evaluate(`document.querySelectorAll('#log img').length`), 1)
   })
 }
+
+// WebKit keeps a page that is left, and releases its locks. Chromium and Firefox keep no page that holds locks.
+for (const mode of ['worker', 'main', 'shared']) {
+  test(`a page that is back calls again in WebKit, in mode ${mode}`, { timeout: 30_000 }, async () => {
+    const page = await running['WebKit']!.open(`${site.url}/portolan/`)
+    await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/portolan/index.js')
+      addEventListener('pageshow', (e) => { window.isBack = e.persisted })
+      window.r = await createRegistry({ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+      await r.discover()
+      window.lost = r.call('demo__count', { to: 1000, delayMs: 100 }).then(() => '', (e) => e.code)
+    })()`)
+    /** Leaves the page, and waits for the next one. */
+    const leave = async (how: string, arrived: string) => {
+      await page.evaluate(`void setTimeout(() => ${how}, 0)`)
+      while (!await page.evaluate(arrived).catch(() => false)); // a page that goes away answers nothing
+    }
+    await leave(`location.href = '/elsewhere'`, `location.pathname === '/elsewhere'`)
+    await leave(`history.back()`, `window.isBack`)
+    assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'back' })`), 'back')
+    if (mode === 'shared') assert.equal(await page.evaluate(`lost`), 'runtime_crashed', 'the worker ended what it lost')
+    await page.evaluate(`r.close()`)
+  })
+}

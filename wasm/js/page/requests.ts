@@ -104,7 +104,7 @@ export class Requests {
         throw this.#dead
       }
       this.mode = opened.mode
-      this.#unwatch = opened.onDied?.(() => this.#died())
+      this.#unwatch = opened.onDied?.((isBack) => this.#died(isBack))
       const attached = this.attach(opened.channel, signal) // the outbox is sent before its reply
       for (const m of this.#outbox.splice(0)) this.#channel!.post(m)
       await attached
@@ -267,15 +267,15 @@ export class Requests {
     for (const w of [...this.#waiting.values()]) w.reject(error)
   }
 
-  /** Handles the death of the worker. */
-  #died(): void {
+  /** Handles the death of the worker, or its loss by a page that is back from the back/forward cache. */
+  #died(isBack?: boolean): void {
     if (this.#dead || !this.#channel || !this.#source.open) return
     this.#unwatch?.()
     this.#channel.close()
     this.#channel = undefined
     this.#fail(crashed())
     this.#listener.receive({ event: 'elicit', ask: 0 }) // its questions are over
-    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#stayDown(e))
+    if (this.#restarts.allow(isBack)) this.start().catch((e: RegistryError) => this.#stayDown(e))
     else this.#stayDown(crashedForGood())
   }
 

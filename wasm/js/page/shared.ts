@@ -68,7 +68,17 @@ export async function join(
       leaves.abort() // the worker learns of it by the lock
       close()
     }
-    return { channel, mode: 'shared', refused: launched.refused, onDied: (died) => onReleased(launched.lock, died) }
+    const onDied = (died: (isBack?: boolean) => void) => {
+      const ends = new AbortController()
+      // Safari releases the locks of a page in its back/forward cache, so the worker takes the tab for a closed one.
+      addEventListener('pageshow', ({ persisted }) => persisted && died(true), ends)
+      const unwatch = onReleased(launched.lock, () => died())
+      return () => {
+        ends.abort()
+        unwatch()
+      }
+    }
+    return { channel, mode: 'shared', refused: launched.refused, onDied }
   } catch (e) {
     leaves.abort()
     throw e

@@ -12,8 +12,11 @@ export interface StartedHost {
   mode: Mode
   /** Servers that the module refused. */
   refused: Record<string, WireError>
-  /** Calls back once the worker has died. The returned function ends that. */
-  onDied?(died: () => void): () => void
+  /**
+   * Calls back once the worker has died, or with true once the page is back from the back/forward cache and has lost
+   * it. The returned function ends that.
+   */
+  onDied?(died: (isBack?: boolean) => void): () => void
 }
 
 /**
