@@ -6,7 +6,7 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { eachSite, sites } from '../../extension/chats/sites/site.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { root } from '../web/harness.ts'
+import { listen, root } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
 import { soak } from '../web/soak.ts'
 import { sureness } from './asking.ts'
@@ -79,6 +79,43 @@ test('new bookmarks are reported once, before and after the permission was given
   await hasTool(desk, 'bookmark_add')
   await add('Quay')
   assert.deepEqual(heard, ['Jetty', 'Quay'])
+})
+
+test('the tabs and pages that the user allows are listed and read', async () => {
+  const site = await listen((_req, res) =>
+    void res.writeHead(200, { 'content-type': 'text/html' }).end(
+      '<!doctype html><title>Tide tables</title><p class=a>High water</p><p>Low water</p>',
+    )
+  )
+  try {
+    await rig.ask('setOptions', { pages: true })
+    await hasTool(desk, 'page_dom')
+    await rig.firefox.open(`${site.url}/`)
+    type Tab = { id: number; url?: string; title?: string }
+    const listed = async () => (await call(desk, 'tabs_list')).structured['tabs'] as Tab[]
+    const find = async () => (await listed()).find((t) => t.title === 'Tide tables')
+    assert.equal(await find(), undefined, 'the extension may not see this tab yet')
+    await rig.grant({ permissions: ['scripting'], origins: ['http://127.0.0.1/*'] })
+    const tab = await find()
+    assert.equal(tab!.url, `${site.url}/`)
+    const whole = await call(desk, 'page_dom', { tabId: tab!.id })
+    assert.match(whole.text, /High water.*Low water/s)
+    assert.deepEqual(whole.meta['portolan/untrusted'], [new URL(site.url).host])
+    const part = await call(desk, 'page_dom', { tabId: tab!.id, selector: 'p.a' })
+    assert.equal(part.text, '<p class="a">High water</p>')
+    const wrong = await call(desk, 'page_dom', { tabId: tab!.id, selector: 'p:contains(water)' })
+    assert.match(wrong.text, /\(INVALID_ARGUMENTS\)$/)
+    await rig.grant({ permissions: ['tabs'] })
+    const own = (await listed()).find((t) => t.url?.startsWith('moz-extension:'))
+    assert.ok(own, 'with the permission all tabs are listed')
+    assert.match((await call(desk, 'page_dom', { tabId: own.id })).text, /\(NO_PERMISSION\)$/)
+    assert.match((await call(desk, 'page_dom', { tabId: 999_999 })).text, /\(TAB_CLOSED\)$/)
+    const granted = `{ permissions: ['scripting', 'tabs'], origins: ['http://127.0.0.1/*'] }`
+    assert.ok(await rig.inClick<boolean>(`chrome.permissions.remove(${granted})`))
+    assert.equal(await find(), undefined, 'nor any more')
+  } finally {
+    await site.close()
+  }
 })
 
 test('a server that was switched on in the panel reaches the client', async () => {
