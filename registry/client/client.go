@@ -284,9 +284,8 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 // address reads a URL that begins in one of the ways and has printable ASCII only, or "".
 func (d *dial) address(object []byte, key string, most int, begins ...string) string {
 	url := getString(object, key)
-	ascii := !strings.ContainsFunc(url, func(r rune) bool { return r <= ' ' || r > '~' })
 	known := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(url, b) })
-	if !known || !ascii || len(url) > most || d.redact(url) != url {
+	if !known || !isVisible(url) || len(url) > most || d.redact(url) != url {
 		return ""
 	}
 	return url

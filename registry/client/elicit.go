@@ -366,25 +366,14 @@ func (d *dial) asked(key string, value []byte) ([]byte, error) {
 // withDefaults adds to content the defaults of the properties that it lacks.
 func withDefaults(result, properties []byte) []byte {
 	content := get(result, "content")
-	var members []byte
-	if rawjson.Kind(content) == 'o' {
-		_ = rawjson.Members(content, func(key string, value []byte) error {
-			members = rawMember(members, key, value)
-			return nil
-		})
-	}
-	if rawjson.Kind(properties) != 'o' {
-		return result
-	}
-	added := false
+	var added []byte
 	_ = rawjson.Members(properties, func(key string, property []byte) error {
-		fallback := get(property, "default")
-		if fallback != nil && get(content, key) == nil {
-			members, added = rawMember(members, key, fallback), true
+		if fallback := get(property, "default"); fallback != nil && get(content, key) == nil {
+			added = rawMember(added, key, fallback)
 		}
 		return nil
 	})
-	if !added {
+	if added == nil {
 		return result
 	}
 	var out []byte
@@ -394,5 +383,5 @@ func withDefaults(result, properties []byte) []byte {
 		}
 		return nil
 	})
-	return object(rawMember(out, "content", object(members)))
+	return object(rawMember(out, "content", object(joinMembers(membersOf(content), added))))
 }

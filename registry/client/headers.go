@@ -25,15 +25,12 @@ func headerValue(s string) string {
 // safeHeader reports whether a value that a server gave may be sent back: visible
 // ASCII of a bounded length, which is what the spec allows in a session id.
 func safeHeader(s string) bool {
-	if s == "" || len(s) > 4096 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= 4096 && isVisible(s)
+}
+
+// isVisible reports whether s has visible ASCII only.
+func isVisible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // headerOf finds a header among the lines of an [Event].
@@ -143,14 +140,8 @@ func bind(taken []binding, path []string, property, header *rawjson.Node) (bindi
 
 // isToken reports whether s is a token of RFC 9110, section 5.6.2.
 func isToken(s string) bool {
-	for i := 0; i < len(s); i++ {
-		b := s[i]
-		if !(b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
-			strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
+	const token = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+	return s != "" && len(s) <= 128 && strings.Trim(s, token) == ""
 }
 
 // paramHeaders are the Mcp-Param-* headers of a call, names and values in turn.

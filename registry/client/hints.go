@@ -1,6 +1,9 @@
 package client
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // A Hint is what is remembered of an endpoint so that the next connect saves
 // round trips. It is advice: a session finds out when it is wrong, forgets it
@@ -27,11 +30,7 @@ type Hints struct {
 // NewHints returns hints that begin with known and call onChange, if not nil,
 // after each change; a zero Hint means that the endpoint was forgotten.
 func NewHints(known map[string]Hint, onChange func(endpoint string, h Hint)) *Hints {
-	h := &Hints{byURL: make(map[string]Hint, len(known)), onChange: onChange}
-	for url, hint := range known {
-		h.byURL[url] = hint
-	}
-	return h
+	return &Hints{byURL: maps.Clone(known), onChange: onChange}
 }
 
 func (h *Hints) get(url string) Hint {

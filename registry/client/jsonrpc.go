@@ -93,9 +93,6 @@ func joinMembers(a, b []byte) []byte {
 func get(b []byte, path ...string) []byte {
 	for _, key := range path {
 		b, _ = rawjson.Get(b, key)
-		if b == nil {
-			return nil
-		}
 	}
 	return b
 }
