@@ -68,7 +68,11 @@ func New(reg *registry.Registry, host Host) *API {
 func (a *API) Call(id int, method string, params []byte) {
 	if ask, ok := asks[method]; ok {
 		a.run(id, func(ctx context.Context) error {
-			result, err := ask(ctx, a, params)
+			name, err := stringField(params, "name")
+			if err != nil {
+				return err
+			}
+			result, err := ask(ctx, a, name, params)
 			if err == nil {
 				a.host.Called(id, result)
 			}
@@ -180,27 +184,22 @@ func (a *API) recovered(id int) {
 
 func (a *API) fail(id int, err error) { a.host.Fail(id, EncodeError(err)) }
 
-// methods is the table. Each takes the request's own fields as JSON.
-var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
-	"addServer": func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+// A method takes the request's own fields as JSON, and returns the result as JSON.
+type method func(ctx context.Context, a *API, params []byte) ([]byte, error)
+
+// methods is the table.
+var methods = map[string]method{
+	"addServer": named(func(_ context.Context, a *API, name string, params []byte) error {
 		config, _ := rawjson.Get(params, "config")
 		var cfg registry.ServerConfig
 		if err := applyConfig(&cfg, config); err != nil {
-			return nil, err
+			return err
 		}
-		return null, a.changeConfig(name, func() error { return a.reg.Add(name, cfg) })
-	},
-	"updateServer": func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+		return a.changeConfig(name, func() error { return a.reg.Add(name, cfg) })
+	}),
+	"updateServer": named(func(_ context.Context, a *API, name string, params []byte) error {
 		patch, _ := rawjson.Get(params, "config")
-		return null, a.changeConfig(name, func() error {
+		return a.changeConfig(name, func() error {
 			cfg, ok := a.reg.Config(name)
 			if !ok {
 				return &registry.ServerError{Server: name, Op: "update", Err: registry.ErrUnknownServer}
@@ -210,25 +209,21 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 			}
 			return a.reg.Update(name, cfg)
 		})
-	},
-	"removeServer": named(func(_ context.Context, a *API, name string) error {
+	}),
+	"removeServer": named(func(_ context.Context, a *API, name string, _ []byte) error {
 		return a.changeConfig(name, func() error { return a.reg.Remove(name) })
 	}),
-	"renameServer": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+	"renameServer": named(func(ctx context.Context, a *API, name string, params []byte) error {
 		to, err := stringField(params, "to")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		err = a.changeConfig(to, func() error { return a.reg.Rename(ctx, name, to) })
 		if err == nil {
 			a.host.Config(name, nil)
 		}
-		return null, err
-	},
+		return err
+	}),
 	"approveTools":   approving("tools", (*registry.Registry).ApproveTools),
 	"approvePrompts": approving("prompts", (*registry.Registry).ApprovePrompts),
 	"reviewSkills": func(_ context.Context, a *API, params []byte) ([]byte, error) {
@@ -243,74 +238,49 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		}
 		approve, _ := rawjson.Bool(values[1])
 		reasons, err := a.reg.ReviewSkills(name, approve, skills...)
-		out := []byte{'['}
-		for i, reason := range reasons {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = rawjson.AppendString(out, reason)
-		}
-		return append(out, ']'), err
+		return texts(reasons), err
 	},
 	"takePins": func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		key, err := stringField(params, "key")
+		text, err := stringFields(params, "key", "pins")
 		if err != nil {
 			return nil, err
 		}
-		pins, err := stringField(params, "pins")
-		if err != nil {
-			return nil, err
-		}
-		return null, a.reg.TakePins(key, pins)
+		return null, a.reg.TakePins(text[0], text[1])
 	},
 	"approveInstructions": approving("instructions", (*registry.Registry).ApproveInstructions),
 	"instructions":        instructions,
-	"retry": named(func(ctx context.Context, a *API, name string) error {
+	"retry": named(func(ctx context.Context, a *API, name string, _ []byte) error {
 		if err := a.reg.Retry(name); err != nil {
 			return err
 		}
 		_ = a.reg.Discover(ctx, name) // how it went is in the state
 		return nil
 	}),
-	"signIn": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+	"signIn": named(func(ctx context.Context, a *API, name string, params []byte) error {
 		var begun *registry.BegunSignIn
 		if resume, ok := rawjson.Get(params, "resume"); ok {
 			begun = new(registry.BegunSignIn)
 			begun.Resume, _ = rawjson.String(resume)
 			begun.URL, _ = stringField(params, "url")
 		}
-		return null, a.reg.ResumeSignIn(ctx, name, begun)
-	},
-	"signOut": named(func(ctx context.Context, a *API, name string) error { return a.reg.SignOut(ctx, name) }),
-	"setEnabled": func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+		return a.reg.ResumeSignIn(ctx, name, begun)
+	}),
+	"signOut": named(func(ctx context.Context, a *API, name string, _ []byte) error { return a.reg.SignOut(ctx, name) }),
+	"setEnabled": named(func(_ context.Context, a *API, name string, params []byte) error {
 		raw, _ := rawjson.Get(params, "enabled")
 		enabled, ok := rawjson.Bool(raw)
 		if !ok {
-			return nil, registry.Because(errUsage, "enabled is not a boolean")
+			return registry.Because(errUsage, "enabled is not a boolean")
 		}
-		return null, a.changeConfig(name, func() error { return a.reg.SetEnabled(name, enabled) })
-	},
+		return a.changeConfig(name, func() error { return a.reg.SetEnabled(name, enabled) })
+	}),
 	"discover": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		var names []string
-		if raw, ok := rawjson.Get(params, "names"); ok {
-			var err error
-			if names, err = stringList(raw, "names"); err != nil {
-				return nil, err
-			}
-			if err := a.known("discover", names); err != nil {
-				return nil, err
-			}
-			if len(names) == 0 {
-				return null, nil
-			}
+		names, none, err := listIn(params, "names")
+		if err == nil {
+			err = a.known("discover", names)
+		}
+		if none || err != nil {
+			return null, err
 		}
 		_ = a.reg.Discover(ctx, names...) // each server's error is in its health
 		return null, ctx.Err()
@@ -339,32 +309,27 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 
 var null = []byte("null")
 
-func named(fn func(context.Context, *API, string) error) func(context.Context, *API, []byte) ([]byte, error) {
+// named is a method about the server of a name. It has no result.
+func named(fn func(ctx context.Context, a *API, name string, params []byte) error) method {
 	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {
 			return nil, err
 		}
-		return null, fn(ctx, a, name)
+		return null, fn(ctx, a, name, params)
 	}
 }
 
 // approving is a method that approves what a member names, or without that member all of a
 // server. Nothing is approved by an empty list.
-func approving(key string, approve func(*registry.Registry, string, ...string) error) func(context.Context, *API, []byte) ([]byte, error) {
-	return func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		server, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
+func approving(key string, approve func(*registry.Registry, string, ...string) error) method {
+	return named(func(_ context.Context, a *API, server string, params []byte) error {
+		names, none, err := listIn(params, key)
+		if none || err != nil {
+			return err
 		}
-		var names []string
-		if raw, ok := rawjson.Get(params, key); ok {
-			if names, err = stringList(raw, key); err != nil || len(names) == 0 {
-				return null, err
-			}
-		}
-		return null, approve(a.reg, server, names...)
-	}
+		return approve(a.reg, server, names...)
+	})
 }
 
 func stringField(params []byte, key string) (string, error) {

@@ -49,14 +49,7 @@ func (o object) time(name string, t time.Time) object {
 }
 
 func (o object) strs(name string, list []string) object {
-	o = append(o.key(name), '[')
-	for i, s := range list {
-		if i > 0 {
-			o = append(o, ',')
-		}
-		o = rawjson.AppendString(o, s)
-	}
-	return append(o, ']')
+	return o.raw(name, texts(list))
 }
 
 func (o object) end() []byte {
@@ -64,6 +57,34 @@ func (o object) end() []byte {
 		return []byte("{}")
 	}
 	return append(o, '}')
+}
+
+// An array is the JSON text of an array in the making.
+type array []byte
+
+func (a array) raw(json []byte) array {
+	if len(a) == 0 {
+		a = append(a, '[')
+	} else {
+		a = append(a, ',')
+	}
+	return append(a, json...)
+}
+
+func (a array) end() []byte {
+	if len(a) == 0 {
+		return []byte("[]")
+	}
+	return append(a, ']')
+}
+
+// texts writes a list of strings.
+func texts(list []string) []byte {
+	var out array
+	for _, s := range list {
+		out = out.raw(rawjson.AppendString(nil, s))
+	}
+	return out.end()
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -130,18 +151,15 @@ func encodeImplementation(i registry.Implementation) []byte {
 	o := object(nil).str("name", i.Name).str("version", i.Version).opt("title", i.Title)
 	o = o.opt("description", i.Description).opt("websiteUrl", i.WebsiteURL)
 	if len(i.Icons) > 0 {
-		o = append(o.key("icons"), '[')
-		for n, icon := range i.Icons {
-			if n > 0 {
-				o = append(o, ',')
-			}
+		var icons array
+		for _, icon := range i.Icons {
 			e := object(nil).str("src", icon.Src).opt("mimeType", icon.MIMEType).opt("theme", icon.Theme)
 			if len(icon.Sizes) > 0 {
 				e = e.strs("sizes", icon.Sizes)
 			}
-			o = append(o, e.end()...)
+			icons = icons.raw(e.end())
 		}
-		o = append(o, ']')
+		o = o.raw("icons", icons.end())
 	}
 	return o.end()
 }

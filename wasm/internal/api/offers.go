@@ -8,50 +8,38 @@ import (
 )
 
 // asks are the methods that answer with the result of a server: a CalledReply.
-var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, error){
-	"readResource": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-		text, err := stringFields(params, "name", "uri")
+var asks = map[string]func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error){
+	"readResource": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+		uri, err := stringField(params, "uri")
 		if err != nil {
 			return nil, err
 		}
-		return a.reg.ReadResource(ctx, text[0], text[1])
+		return a.reg.ReadResource(ctx, name, uri)
 	},
-	"getPrompt": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+	"getPrompt": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
 		args, _ := rawjson.Get(params, "args")
 		return a.reg.GetPrompt(ctx, name, args)
 	},
-	"askSkill": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+	"askSkill": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
 		values, _ := rawjson.Pick(params, "params", "directory")
 		directory, _ := rawjson.Bool(values[1])
 		return a.reg.AskSkill(ctx, name, values[0], directory)
 	},
 	"waitTask": waitTask,
-	"complete": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
+	"complete": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
 		about, _ := rawjson.Get(params, "params")
 		return a.reg.Complete(ctx, name, about)
 	},
 }
 
 // waitTask answers with the result of a task. It needs the API for its progress.
-func waitTask(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-	text, err := stringFields(params, "name", "tool", "taskId")
+func waitTask(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+	text, err := stringFields(params, "tool", "taskId")
 	if err != nil {
 		return nil, err
 	}
 	id := registry.CallID(ctx)
-	return a.reg.WaitTask(ctx, text[0], text[1], text[2], func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) })
+	return a.reg.WaitTask(ctx, name, text[0], text[1], func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) })
 }
 
 func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
@@ -64,9 +52,9 @@ func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
 
 // offers is the method that lists what some function of the registry lists. The error
 // counts if all servers failed.
-func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) func(context.Context, *API, []byte) ([]byte, error) {
+func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) method {
 	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		names, none, err := serversOf(params)
+		names, none, err := listIn(params, "servers")
 		if none || err != nil {
 			return []byte("[]"), err
 		}
@@ -80,7 +68,7 @@ func offers(list func(*registry.Registry, context.Context, ...string) ([]registr
 
 // instructions returns those that are approved: a list of ServerInstructions.
 func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
-	names, none, err := serversOf(params)
+	names, none, err := listIn(params, "servers")
 	if none || err != nil {
 		return []byte("[]"), err
 	}
@@ -88,24 +76,20 @@ func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
 	if err != nil && (all == nil || ctx.Err() != nil) {
 		return nil, err
 	}
-	out := []byte{'['}
+	var out array
 	for _, i := range all {
-		if i.Text == "" {
-			continue
+		if i.Text != "" {
+			out = out.raw(object(nil).str("server", i.Server).str("text", i.Text).end())
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, object(nil).str("server", i.Server).str("text", i.Text).end()...)
 	}
-	return append(out, ']'), nil
+	return out.end(), nil
 }
 
-// serversOf reads the member servers. none says that it names no server.
-func serversOf(params []byte) (names []string, none bool, err error) {
-	raw, ok := rawjson.Get(params, "servers")
+// listIn reads a member that is a list of names. none says that it names nothing.
+func listIn(params []byte, key string) (names []string, none bool, err error) {
+	raw, ok := rawjson.Get(params, key)
 	if ok {
-		names, err = stringList(raw, "servers")
+		names, err = stringList(raw, key)
 	}
 	return names, ok && len(names) == 0, err
 }
@@ -126,20 +110,17 @@ func encodeOffers(all []registry.Offer) []byte {
 	for i := range all {
 		size += len(all[i].Def) + len(all[i].Name) + len(all[i].Server) + 48
 	}
-	out := append(make([]byte, 0, size), '[')
+	out := make(array, 0, size)
 	for i := range all {
-		if i > 0 {
-			out = append(out, ',')
-		}
 		o := object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def)
 		if hold := all[i].Hold; hold != nil {
 			if o = o.str("reason", hold.Reason).str("pin", all[i].Pin()); hold.Before != nil {
 				o = o.raw("before", hold.Before)
 			}
 		}
-		out = append(out, o.end()...)
+		out = out.raw(o.end())
 	}
-	return append(out, ']')
+	return out.end()
 }
 
 // subscribeResource reports updates as progress until the request is cancelled. The first
@@ -162,7 +143,7 @@ func subscribeResource(ctx context.Context, a *API, params []byte) ([]byte, erro
 
 // logs returns the kept entries of servers' logs.
 func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
-	names, none, err := serversOf(params)
+	names, none, err := listIn(params, "servers")
 	if none || err != nil {
 		return []byte("[]"), err
 	}
@@ -171,14 +152,11 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 	}
 	level, _ := rawjson.Get(params, "level")
 	least, _ := rawjson.String(level)
-	out := []byte{'['}
-	for i, e := range a.reg.Logs(least, names...) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, encodeLog(e)...)
+	var out array
+	for _, e := range a.reg.Logs(least, names...) {
+		out = out.raw(encodeLog(e))
 	}
-	return append(out, ']'), nil
+	return out.end(), nil
 }
 
 // followLogs reports each entry as progress until the request is cancelled.
