@@ -35,12 +35,12 @@ func (c *converter) narrowUnion(v *view, path string) {
 	if key == "oneOf" {
 		c.lose(path, "oneOf: sent as anyOf")
 	}
-	c.foldConstants(v, key, path)
+	foldConstants(v, key)
 }
 
 // foldConstants turns a union of string constants into an enum. The description
 // gets the meaning of each.
-func (c *converter) foldConstants(v *view, key, path string) {
+func foldConstants(v *view, key string) {
 	list := v.schema.Get(key).Values
 	values := rawjson.NewArray()
 	var notes []string

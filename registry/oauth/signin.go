@@ -77,7 +77,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if err != nil {
 		return err
 	}
-	g.asked = s.scope(m, g)
+	g.asked = s.scope(m)
 	g.state, g.verifier = s.c.opts.Crypto.Random(), s.c.opts.Crypto.Random()
 	if m.iss {
 		g.strict = "1"

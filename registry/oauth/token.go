@@ -93,7 +93,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	body := jsonObject("client_name", s.c.opts.ClientName, "redirect_uris",
 		"\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
 		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
-		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
+		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m))
 	res, err := s.do(ctx, &Request{
 		Method: "POST", URL: m.register, Body: []byte(body),
 		Header: []string{"Content-Type", "application/json", "Accept", "application/json"},
@@ -203,10 +203,8 @@ func (g *grant) take(res *Response, now int64) error {
 	if res.Status != 200 || access == "" {
 		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
 	}
-	for i := 0; i < len(access); i++ {
-		if access[i] <= ' ' || access[i] > '~' {
-			return failure(g.host, " gave a token that cannot be a header's value")
-		}
+	if strings.ContainsFunc(access, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return failure(g.host, " gave a token that cannot be a header's value")
 	}
 	switch kind := text.Lower(textOf(res.Body, "token_type")); kind {
 	case "dpop":
@@ -242,7 +240,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 	if err != nil {
 		return nil, err
 	}
-	g.asked = s.scope(m, g)
+	g.asked = s.scope(m)
 	kind, assertion := grantJWT, a.Assertion
 	switch a.Flow {
 	case "client-credentials":
@@ -265,7 +263,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 // scope returns the scopes to ask for: the configured ones, or else those of the
 // challenge, or else those of the server's metadata. A step-up adds its scopes, and
 // offline_access is added if the authorization server has it.
-func (s *Server) scope(m *metadata, g *grant) string {
+func (s *Server) scope(m *metadata) string {
 	now := s.look()
 	list := ""
 	for _, scope := range s.auth().Scopes {

@@ -136,11 +136,9 @@ func Excerpt(s string, at int) string {
 			}
 			part = "⟨U+" + hex + "⟩"
 		}
-		if n := UTF16Len(part); shown+n > 120 {
+		if shown += UTF16Len(part); shown > 120 {
 			out.WriteString("…")
 			break
-		} else {
-			shown += n
 		}
 		out.WriteString(part)
 	}

@@ -114,16 +114,7 @@ func fold(c byte) byte {
 
 // urlSafe turns base64 into base64url.
 func urlSafe(coded string) string {
-	safe := []byte(coded)
-	for i, c := range safe {
-		switch c {
-		case '+':
-			safe[i] = '-'
-		case '/':
-			safe[i] = '_'
-		}
-	}
-	return string(safe)
+	return strings.ReplaceAll(strings.ReplaceAll(coded, "+", "-"), "/", "_")
 }
 
 // percentEncoded encodes all but the unreserved characters of RFC 3986, section 2.3.
