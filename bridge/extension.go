@@ -88,7 +88,7 @@ const unreadable = "the bridge cannot read its pairings"
 
 // authenticate pairs or connects an extension, as its first message asks.
 func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
-	first, err := receiveFirst(ctx, c)
+	first, err := handshake.First(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -122,16 +122,6 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 }
 
 func refuse(code, message string) error { return &handshake.Refusal{Code: code, Message: message} }
-
-func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
-	defer cancel()
-	text, err := c.Receive(ctx)
-	if err != nil {
-		return handshake.Message{}, err
-	}
-	return handshake.Parse(text)
-}
 
 // prove runs the bridge's side of the proof. It counts wrong proofs of a client.
 func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Message, who handshake.Client) error {

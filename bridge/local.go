@@ -91,7 +91,7 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 }
 
 func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *socket.Conn) error {
-	first, err := receiveFirst(ctx, c)
+	first, err := handshake.First(ctx, c)
 	if err != nil {
 		return err
 	}

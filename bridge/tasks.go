@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -232,12 +233,7 @@ func (ts *tasks) of(session string) []*task {
 			own = append(own, t)
 		}
 	}
-	slices.SortFunc(own, func(a, b *task) int {
-		if c := a.began.Compare(b.began); c != 0 {
-			return c
-		}
-		return strings.Compare(a.id, b.id)
-	})
+	slices.SortFunc(own, func(a, b *task) int { return cmp.Or(a.began.Compare(b.began), strings.Compare(a.id, b.id)) })
 	return own
 }
 

@@ -189,11 +189,8 @@ func CommandServer(line []string) Server {
 	name := filepath.Base(line[0])
 	if strings.HasPrefix(name, "npx") || name == "uvx" || name == "bunx" || name == "pnpx" || name == "node" ||
 		strings.HasPrefix(name, "python") {
-		for _, arg := range line[1:] {
-			if !strings.HasPrefix(arg, "-") {
-				name = arg
-				break
-			}
+		if i := slices.IndexFunc(line[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
+			name = line[1+i]
 		}
 	}
 	name = strings.TrimRight(name, "/")

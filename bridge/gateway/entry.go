@@ -222,13 +222,11 @@ func (e *entry) tidy(now time.Time, admitted func(owner string) bool) {
 		}
 	}
 	for _, p := range programs {
-		switch {
+		switch used, free := p.unused(nil); {
 		case p.stuck(now.Add(-e.g.opts.Start)):
 			p.proc.stop(fmt.Sprintf("it sent nothing within %v", e.g.opts.Start))
-		default:
-			if used, free := p.unused(nil); free && used.Before(now.Add(-e.g.opts.Idle)) {
-				p.proc.stop("")
-			}
+		case free && used.Before(now.Add(-e.g.opts.Idle)):
+			p.proc.stop("")
 		}
 	}
 }

@@ -140,10 +140,7 @@ func questionID(raw []byte) string {
 	if json.Unmarshal(raw, &id) != nil {
 		return string(raw)
 	}
-	text, err := json.Marshal(id)
-	if err != nil {
-		return string(raw)
-	}
+	text, _ := json.Marshal(id) // a string has a JSON text
 	return string(text)
 }
 

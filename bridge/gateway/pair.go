@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	firstTime = 5 * time.Second // for the first message
-	pairTime  = 3 * time.Minute // for the person
+	pairTime = 3 * time.Minute // for the person
 
 	maxSockets = 10 // that pages have open to be paired
 )
@@ -69,7 +68,7 @@ func refuse(code, message string) error { return &handshake.Refusal{Code: code, 
 // pair runs one attempt. There is one at a time, and an origin whose attempts failed has
 // to wait.
 func (g *Gateway) pair(ctx context.Context, c *socket.Conn, req *http.Request, origin string) error {
-	first, err := receiveFirst(ctx, c)
+	first, err := handshake.First(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -114,14 +113,4 @@ func (g *Gateway) pair(ctx context.Context, c *socket.Conn, req *http.Request, o
 		}
 	}
 	return err
-}
-
-func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstTime)
-	defer cancel()
-	text, err := c.Receive(ctx)
-	if err != nil {
-		return handshake.Message{}, err
-	}
-	return handshake.Parse(text)
 }

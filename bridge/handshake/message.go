@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -119,12 +120,26 @@ func printable(text string, limit int) string {
 	return strings.TrimSpace(b.String())
 }
 
-func receive(ctx context.Context, p Pipe, want string) (Message, error) {
+// firstTime limits the time for a client's first message.
+const firstTime = 5 * time.Second
+
+// First returns the first message of a client.
+func First(ctx context.Context, p Pipe) (Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, firstTime)
+	defer cancel()
+	return next(ctx, p)
+}
+
+func next(ctx context.Context, p Pipe) (Message, error) {
 	text, err := p.Receive(ctx)
 	if err != nil {
 		return Message{}, err
 	}
-	m, err := Parse(text)
+	return Parse(text)
+}
+
+func receive(ctx context.Context, p Pipe, want string) (Message, error) {
+	m, err := next(ctx, p)
 	switch {
 	case err != nil:
 		return m, err
