@@ -336,10 +336,8 @@ func (c *checker) wait(ctx context.Context, site string) error {
 	if pause := time.Until(at); pause > time.Second {
 		fmt.Fprintf(c.log, "%s waits %d s\n", site, int(pause.Seconds()))
 	}
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(at)):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

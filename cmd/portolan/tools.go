@@ -67,15 +67,12 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer r.Close()
 	failed := r.Discover(ctx)
-	list, err := newListing(r, names, convert.Dialect(*format))
+	list, err := newListing(r, names, urls, convert.Dialect(*format))
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		entry := list.Servers[name]
-		entry.URL = urls[i]
-		list.Servers[name] = entry
-		for _, warning := range entry.Warnings {
+	for _, name := range names {
+		for _, warning := range list.Servers[name].Warnings {
 			fmt.Fprintf(stderr, "portolan tools: server %s: %s\n", name, warning)
 		}
 	}
@@ -85,12 +82,12 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return failed
 }
 
-func newListing(r *registry.Registry, names []string, format convert.Dialect) (*listing, error) {
+func newListing(r *registry.Registry, names, urls []string, format convert.Dialect) (*listing, error) {
 	list := &listing{Servers: make(map[string]serverEntry), Tools: []any{}}
-	for _, name := range names {
+	for i, name := range names {
 		health, _ := r.Health(name)
 		list.Servers[name] = serverEntry{
-			Status: health.Status, ToolCount: health.ToolCount, Transport: health.Transport,
+			URL: urls[i], Status: health.Status, ToolCount: health.ToolCount, Transport: health.Transport,
 			ProtocolVersion: health.ProtocolVersion, Error: health.LastError, Hint: health.Hint, Warnings: health.Warnings,
 		}
 	}
