@@ -15,6 +15,7 @@ import type {
   ToolResult,
 } from '../shared/types.ts'
 import { argumentText } from './checkrequest.ts'
+import { shielded } from './requests.ts'
 
 type Servers = Snapshot['servers']
 type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message' | 'answer'>
@@ -193,13 +194,7 @@ export class Activities {
     const { args: _, answer: __, ...bare } = a
     for (const [listener, { contents, exchanges, logs }] of [...this.#listeners]) {
       if (a.kind === 'exchange' && !exchanges || a.kind === 'log' && !logs) continue
-      try {
-        listener(contents ? a : bare)
-      } catch (e) {
-        queueMicrotask(() => {
-          throw e
-        })
-      }
+      shielded(() => listener(contents ? a : bare))
     }
   }
 }

@@ -1,5 +1,5 @@
 import { cleanly } from './cleanly.ts'
-import { aborted } from './requests.ts'
+import { aborted, within } from './requests.ts'
 import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
@@ -247,7 +247,7 @@ export class Offers {
     if (skillTools.includes(name as never)) return (await this.#part()).forModel(name, args, signal)
     const began = performance.now()
     const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
-    const options = { ...(signal && { signal }) }
+    const options = { signal }
     const finish = (server: string, content: types.ContentBlock[], rest: Pick<types.ToolResult, 'text'>) => ({
       content,
       isError: false,
@@ -258,7 +258,7 @@ export class Offers {
       ...rest,
     })
     if (name === resourceTools[0]) {
-      const one = { ...options, ...(server && { servers: [server] }) }
+      const one = { signal, servers: server ? [server] : undefined }
       const lists = await Promise.allSettled([this.list('resources', one), this.list('resourceTemplates', one)])
       const found = lists.flatMap<Parameters<typeof lineOf>[0]>((l) => l.status === 'fulfilled' ? l.value : [])
       const failed = lists.find((l) => l.status === 'rejected')
@@ -363,20 +363,8 @@ export function fits(template: string, uri: string): boolean {
 /** The JSON-RPC code of an unknown method. */
 const NO_METHOD = -32601
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(aborted(signal))
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end)
-      resolve()
-    }, ms)
-    const end = () => {
-      clearTimeout(timer)
-      reject(aborted(signal))
-    }
-    signal.addEventListener('abort', end, { once: true })
-  })
-}
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  within(signal, new Promise((resolve) => setTimeout(resolve, ms)))
 
 /** Instructions for a system prompt. The server's words cannot end the fence. */
 function fenced({ server, text }: types.ServerInstructions): string {

@@ -1,4 +1,4 @@
-import { aborted } from './requests.ts'
+import { within } from './requests.ts'
 import { toWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Attached, Begun, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
@@ -228,16 +228,8 @@ async function taskOf(
 }
 
 /** Rejects when the request is aborted, and calls `stop` then. */
-function untilAborted(signal: AbortSignal, stop: () => void): Promise<never> {
-  return new Promise((_, reject) => {
-    const end = () => {
-      stop()
-      reject(aborted(signal))
-    }
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end)
-  })
-}
+const untilAborted = (signal: AbortSignal, stop: () => void): Promise<never> =>
+  within(signal, new Promise<never>(() => {})).finally(stop)
 
 /** The lists that differ between two snapshots, by server. */
 function changedLists(was: Lists, is: Lists): Map<string, ListedTool[]> {

@@ -48,10 +48,7 @@ type Ranked = Pick<types.SuggestedTool, 'name' | 'reason'>[]
 
 async function found(source: Source, task: string, max: number, signal: AbortSignal | undefined): Promise<Ranked> {
   // More than `max`, because a budget may leave some out.
-  const hits = await source.search(task, {
-    limit: Math.min(Math.ceil(max * 2) || 1, mostHits),
-    ...(signal && { signal }),
-  })
+  const hits = await source.search(task, { limit: Math.min(Math.ceil(max * 2) || 1, mostHits), signal })
   return hits.map(({ name, why }) => ({ name, reason: why }))
 }
 
