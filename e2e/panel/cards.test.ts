@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { faultServer, result, type FaultServer } from '../web/faultserver.ts'
 import { launchChromium, type Listening } from '../web/harness.ts'
+import { listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, files: FaultServer, description = 'Reads a file.'
@@ -157,6 +158,72 @@ test('servers are searched, filtered and ordered', async () => {
   await p.panel.getByLabel('Search servers').fill('nothing like it')
   await p.panel.getByText('Nothing matches.').waitFor()
   await done(p)
+})
+
+test('a server that is tried again stays first, and its button keeps the focus when it is moved', async (t) => {
+  let release = () => {}
+  const held = await faultServer({
+    on: {
+      '*': ({ res }) => {
+        release = () => void res.writeHead(500).end()
+        if (!hold) release()
+      },
+    },
+  })
+  t.after(() => held.close())
+  let hold = false
+  const p = await openPanel(browser, site, {
+    servers: {
+      a: { url: 'builtin:demo' },
+      b: { url: 'builtin:demo' },
+      c: { url: files.url },
+      held: { url: held.url },
+    },
+  })
+  const focused = () => p.page.evaluate(() => window.panel.shadowRoot!.activeElement?.textContent)
+  await p.panel.getByLabel('Order').selectOption('Needs attention first')
+  hold = true
+  await cardOf(p, 'held').getByRole('button', { name: 'Try again' }).focus()
+  await p.page.keyboard.press('Enter')
+  await cardOf(p, 'held').getByText('Connecting').waitFor()
+  assert.deepEqual(await cards(p), ['held', 'a', 'b', 'c'])
+  hold = false
+  release()
+  await cardOf(p, 'held').getByText('Connecting').waitFor({ state: 'detached' })
+  assert.equal(await focused(), 'Try again')
+  await p.panel.evaluate((panel) => {
+    const order = panel.shadowRoot!.querySelector('select')!
+    order.value = 'added'
+    order.dispatchEvent(new Event('change'))
+  })
+  await p.page.waitForFunction(() =>
+    window.panel.shadowRoot!.querySelector('article [role=heading]')!.textContent === 'a'
+  )
+  assert.equal(await focused(), 'Try again')
+  await done(p)
+})
+
+test('the tools of a server that is chosen stay in sight, and a search makes few rows at first', async () => {
+  const many = await listing(someTools(60))
+  const names = Array.from({ length: 8 }, (_, i) => `s${i}`)
+  const p = await openPanel(browser, site, {
+    servers: Object.fromEntries(names.map((name) => [name, { url: `${many.url}/${name}` }])),
+  })
+  await cardOf(p, 's5').getByRole('button', { name: '60 tools' }).click()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.querySelectorAll('.tool').length === 480)
+  const group = p.panel.locator('.group').nth(5)
+  assert.ok(await group.evaluate((e) => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().top < 900))
+  const rows = await p.panel.evaluate(async (panel) => {
+    const field = panel.shadowRoot!.querySelector<HTMLInputElement>('input[type=search]')!
+    field.value = 'o'
+    field.dispatchEvent(new InputEvent('input'))
+    await (panel.shadowRoot!.querySelector('portolan-tools') as unknown as { updateComplete: Promise<void> })
+      .updateComplete
+    return panel.shadowRoot!.querySelectorAll('.tool').length
+  })
+  assert.ok(rows > 0 && rows <= 100, `${rows} rows`)
+  await done(p)
+  await many.close()
 })
 
 test('the language changes while the panel is open, also inside its parts', async () => {

@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { ToolDefinition, ToolInfo } from '../../wasm/js/shared/types.ts'
 import { sortedJSON } from '../../web/ui/sorted-json.ts'
-import { changes } from '../../web/panel/tools/flags.ts'
-import { scanDefinition } from '../../wasm/js/shared/scan.ts'
-import { flags as flagsBy } from '../../web/panel/tools/flags.ts'
+import { flags as flagsBy } from '../../web/panel/tools/flag-rules.ts'
+import { wordsOfRule } from '../../web/panel/tools/flag-words.ts'
+import { changes, Flags } from '../../web/panel/tools/flags.ts'
+import { finish } from '../../wasm/js/shared/yield.ts'
 import { estimateTokens, tokensOf } from '../../wasm/js/shared/tokens.ts'
 import { deferred, fit, searchTokens } from '../../web/panel/tools/tokens.ts'
 
-const flags = (tools: readonly ToolInfo[]) => flagsBy(tools, scanDefinition)
+const flags = (tools: readonly ToolInfo[]) => finish(flagsBy(tools, wordsOfRule))
 
 const info = (server: string, tool: string, definition: Partial<ToolDefinition> = {}): ToolInfo => ({
   name: `${server}__${tool}`,
@@ -114,6 +115,21 @@ test('duplicates across servers, by name and by description', () => {
   assert.deepEqual(of('c__lіst_files'), ['similar_name a__list_files'])
   assert.deepEqual(of('d__other'), ['same_name a__other'])
   assert.equal(flags([info('a', 'x', said(text)), info('a', 'y', said(text))]).size, 0)
+})
+
+test('tools are looked over one by one, also those of a list that comes meanwhile', async () => {
+  assert.equal([...flagsBy(real, wordsOfRule)].length, real.length)
+  const listed = (...tools: ToolInfo[]) => new Map(tools.map((t) => [t.server, [{ info: t, on: true }]]))
+  const later = info('b', 'later', said('<system>'))
+  const found = new Promise<void>((resolve) => {
+    const flags = new Flags(() => {
+      if (flags.of(later).length) resolve()
+    })
+    const first = info('a', 'first')
+    Object.defineProperty(first, 'flags', { get: () => void flags.look(listed(later)) })
+    flags.look(listed(first))
+  })
+  await found
 })
 
 test('tools of well-known servers are not suspicious', () => {

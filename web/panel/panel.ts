@@ -334,12 +334,12 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     return list
   }
 
-  /** Whether a person can do something for a server. */
+  /** Whether a person can do something for a server. One that has failed stays where it is while it is tried again. */
   private needsAttention(name: string): boolean {
     const server = this.snapshot.servers[name]!
     const standing = standingOf(server, permissionFor(server.config.url, this.localNetworks))
-    return !['connected', 'connecting', 'idle', 'off'].includes(standing) || !!server.heldCount ||
-      (standing !== 'off' && !!server.config.missingHeaders?.length)
+    return (standing === 'connecting' ? !!server.lastError : !['connected', 'idle', 'off'].includes(standing)) ||
+      !!server.heldCount || (standing !== 'off' && !!server.config.missingHeaders?.length)
   }
 
   private card(name: string): TemplateResult {

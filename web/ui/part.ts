@@ -48,12 +48,14 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
 /** What can have the focus; of a dialog, its heading, and of tabs, the chosen one. */
 const focusable = 'h2[tabindex], button:enabled:not([aria-selected=false]), input:enabled, select, textarea, summary'
 
-/** Renders. If that takes away what has the focus, something near it gets the focus. */
+/** Renders. What has the focus keeps it when it is moved. If it is taken away, something near it gets the focus. */
 export function keepFocus(focused: Element | null | undefined, render: () => void): void {
   const places: Element[] = []
   for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
+  const before = document.activeElement
   render()
-  if (focused?.isConnected || document.activeElement !== document.body) return
+  if (document.activeElement !== document.body || before === document.body && focused?.isConnected) return
+  if (focused?.isConnected) return (focused as HTMLElement).focus({ preventScroll: true })
   const place = places.find((p) => p.isConnected && p.querySelector(focusable))
   place?.querySelector<HTMLElement>(focusable)!.focus()
 }

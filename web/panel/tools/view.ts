@@ -60,6 +60,7 @@ class ToolsView extends PanelPart {
   /** Rows that this picture may still have. */
   private left = 0
   private making = false
+  private revealed: Element | undefined
   private choices: Promise<unknown> = Promise.resolve()
   private search: Promise<ToolSearch> | undefined
   private readonly ids = { search: freshId(), filter: freshId() }
@@ -111,6 +112,7 @@ class ToolsView extends PanelPart {
   /** Shows the tools with exactly this text, and the others when they are found. */
   private look(query: string): void {
     this.query = query
+    this.made = atFirst
     this.found = new Set()
     void this.find()
   }
@@ -236,11 +238,22 @@ class ToolsView extends PanelPart {
     ).finally(() => this.requestUpdate())
   }
 
-  /** Brings a server's tools into sight. */
+  /** Brings a server's tools into sight. There they stay while rows above them are made, unless the person acts. */
   reveal(server: string): void {
     const group = this.querySelectorAll<HTMLElement>('.group')[[...this.listed.keys()].indexOf(server)]
     group?.scrollIntoView({ block: 'start' })
     group?.querySelector<HTMLElement>('[role=heading] button')?.focus()
+    if (this.making) this.revealed = group
+  }
+
+  protected override firstUpdated(): void {
+    for (const act of ['wheel', 'pointerdown', 'keydown'])
+      this.addEventListener(act, () => (this.revealed = undefined), { passive: true })
+  }
+
+  protected override updated(): void {
+    this.revealed?.scrollIntoView({ block: 'start' })
+    if (!this.making) this.revealed = undefined
   }
 
   private fold(server: string): void {

@@ -1,0 +1,78 @@
+import { scanDefinition } from '../../../wasm/js/shared/scan.ts'
+import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
+import type { Steps } from '../../../wasm/js/shared/yield.ts'
+import { line } from '../../ui/text.ts'
+import type { Flag } from './flags.ts'
+import type { wordsOfRule } from './flag-words.ts'
+
+export { inTurns } from '../../../wasm/js/shared/yield.ts'
+
+const maxFlags = 8
+/** Shorter descriptions are alike by chance. */
+const telling = 40
+
+/** The flags of tools by their model names. Tools that have none are left out. `wordsOf` finds the words for a rule. */
+export function* flags(tools: readonly ToolInfo[], wordsOf: typeof wordsOfRule): Steps<Map<string, Flag[]>> {
+  const found = new Map<string, Flag[]>()
+  const add = (tool: ToolInfo, flag: Flag) => {
+    const list = found.get(tool.name) ?? []
+    if (list.length < maxFlags && !list.some((f) => f.code === flag.code && f.why === flag.why)) list.push(flag)
+    found.set(tool.name, list)
+  }
+  const byName = new Map<string, ToolInfo[]>()
+  const byText = new Map<string, ToolInfo[]>()
+  for (const tool of tools) {
+    push(byName, foldName(tool.tool), tool)
+    const { description } = tool.definition
+    if (typeof description === 'string' && description.length >= telling)
+      push(byText, description.slice(0, 4000).replace(/\s+/g, ' ').trim().toLowerCase(), tool)
+  }
+  for (const alike of byName.values())
+    across(alike, (tool, other) =>
+      add(tool, {
+        code: 'duplicate',
+        why: tool.tool === other.tool ? 'same_name' : 'similar_name',
+        other: other.name,
+        excerpt: line(other.tool, 80),
+      }))
+  for (const alike of byText.values())
+    across(alike, (tool, other) => add(tool, { code: 'duplicate', why: 'same_description', other: other.name }))
+
+  let others: Set<string>, server: string | undefined // the tools of a server are together
+  for (const tool of tools) {
+    yield
+    if (tool.server !== server) {
+      server = tool.server
+      others = new Set(tools.flatMap((t) => (t.server === server ? [] : [t.name, t.tool])))
+    }
+    for (const { rule, where, excerpt } of [...tool.flags ?? [], ...scanDefinition(tool.definition, others!)]) {
+      add(tool, { code: 'suspicious', why: wordsOf(rule), where, excerpt: line(excerpt, 80) })
+    }
+  }
+  return found
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
+}
+
+/** Pairs each tool of a group with the first one of another server. */
+function across(group: ToolInfo[], pair: (tool: ToolInfo, other: ToolInfo) => void): void {
+  const first = group[0]!
+  const second = group.find((t) => t.server !== first.server)
+  if (!second) return
+  for (const tool of group) pair(tool, tool.server === first.server ? second : first)
+}
+
+// Letters that look like Latin ones: Cyrillic and Greek, as far as names of tools could use them.
+const lookalikes =
+  'аa еe оo рp сc уy хx іi јj ѕs ԁd һh кk мm тt вb нh гr пn ӏl αa εe οo ρp νv ιi κk τt υu χx γy ηn ωw ßb'
+const latin = new Map(lookalikes.split(' ').map((pair) => [[...pair][0]!, [...pair][1]!]))
+
+/** Names that look alike, or differ in case and joints only, fold to the same. */
+export function foldName(name: string): string {
+  const plain = name.slice(0, 200).normalize('NFKD').toLowerCase().replace(/[\p{M}\p{P}\p{S}\p{Z}\p{C}]+/gu, '')
+  return [...plain].map((c) => latin.get(c) ?? c).join('').replaceAll('0', 'o').replace(/[1i]/g, 'l')
+}
