@@ -17,6 +17,7 @@ import {
   token,
   turnKey,
 } from './site.ts'
+import type { Driven } from './drivenpage.ts'
 
 const sites = new Sites()
 
@@ -41,6 +42,38 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
     assert.match(answer!.answer, /\[link\]\(https:\/\/tides\.example\/late\)/)
     driven.close()
   })
+
+  for (const hours of [1, -1]) {
+    const set = (driven: Driven) =>
+      driven.page.evaluate((hours) => {
+        const now = Date.now
+        Date.now = () => now() + hours * 3_600_000
+      }, hours)
+
+    test(`a clock that is set by ${hours} h ends no answer, and no wait`, async () => {
+      const about = token('clock')
+      const driven = await sites.open(article)
+      await driven.start(`[[think ms=60000]] [[outline ms=60000 nostop=1]] token:${about}`)
+      await driven.phase('thinking')
+      await set(driven)
+      sites.pages.goOn('chatgpt', about)
+      await driven.phase('answering')
+      sites.pages.goOn('chatgpt', about)
+      right(await driven.outcome(), plain(about))
+      driven.close()
+    })
+
+    test(`a clock that is set by ${hours} h: no response is noticed in its time`, async () => {
+      const driven = await sites.open({ ...article, times: { response: 3000 } })
+      await driven.start(`[[noresponse]] token:${token('silent')}`)
+      await driven.phase('waiting')
+      await set(driven)
+      const { failure } = await driven.outcome(20_000)
+      assert.equal(failure?.code, 'STUCK')
+      assert.ok(failure.state!.quietMs >= 3000 && failure.state!.quietMs < 20_000, JSON.stringify(failure.state))
+      driven.close()
+    })
+  }
 
   for (const [nth, on] of layouts.entries()) {
     test(`${on.name}: a prompt of several lines arrives as it is, and its answer comes back`, async () => {

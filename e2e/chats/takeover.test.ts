@@ -21,6 +21,21 @@ const written = async (driven: Driven) =>
     ? field(driven).inputValue()
     : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
 
+/** Shows a turn of another conversation in place of the page's own, as a site does without loading a page. */
+const goElsewhere = (driven: Driven): Promise<void> =>
+  driven.page.evaluate((path) => {
+    history.pushState({}, '', path + location.search)
+    for (const el of document.querySelectorAll('article, [data-testid=stop-button]')) el.remove()
+    document.querySelector<HTMLElement>('#prompt-textarea')!.focus()
+    for (const command of ['selectAll', 'delete']) document.execCommand(command)
+    const turns = document.createElement('div')
+    turns.innerHTML = `<article data-turn="user"><div data-message-author-role="user">
+      <p class="whitespace-pre-wrap">a private question</p></div></article><article data-turn="assistant">
+      <div data-message-author-role="assistant"><p class="markdown prose">a private answer</p></div>
+      <button data-testid="copy-turn-action-button">copy</button></article>`
+    document.querySelector('main')!.prepend(turns)
+  }, sites.pages.path('chatgpt', sites.pages.seed('chatgpt', 1)))
+
 describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_000 }, () => {
   const several = 'First line of\nseveral\n\nlines, token:'
   for (const on of [article, gemini, aistudio]) {
@@ -163,6 +178,60 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_00
       assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
       driven.close()
     })
+
+  for (const on of some(layouts, 3))
+    test(`what the person types from the start of a run on is kept, ${on.name}`, async () => {
+      const about = token('early')
+      const driven = await sites.open({ ...on, times: { settle: 1500 } })
+      await field(driven).waitFor()
+      await driven.start(`token:${about}`)
+      await driven.phase('opening')
+      await field(driven).click()
+      await driven.page.keyboard.type('Dear aunt')
+      await driven.phase('input')
+      await driven.page.keyboard.type(', I never wrote')
+      await driven.tell({ type: 'resume' })
+      right(await driven.outcome(), plain(about))
+      assert.equal(await written(driven), 'Dear aunt, I never wrote')
+      driven.close()
+    })
+
+  test('a person who opens another conversation: its answer is not ours, and half an answer is not whole', async () => {
+    const driven = await sites.open(article)
+    await driven.start(`[[outline ms=60000 nostop=1]] token:${token('elsewhere')}`)
+    await driven.message((m): m is FromDriver => m.type === 'partial')
+    await goElsewhere(driven)
+    assert.equal((await driven.outcome()).failure?.code, 'TAB_CLOSED')
+    driven.close()
+  })
+
+  test('a person who opens another conversation during the pause: nothing is sent there', async () => {
+    const about = token('there')
+    const driven = await sites.open(article)
+    await driven.start(`[[disabled ms=60000]] token:${about}`)
+    await driven.phase('sending')
+    await driven.page.mouse.click(600, 20)
+    await driven.message(isPaused)
+    await goElsewhere(driven)
+    await wake(driven)
+    await driven.tell({ type: 'resume' })
+    assert.equal((await driven.outcome()).failure?.code, 'TAB_CLOSED')
+    assert.equal(sites.received('chatgpt', about).length, 0)
+    driven.close()
+  })
+
+  test('assist: a person who opens another conversation before: only what they send is answered', async () => {
+    const about = token('other')
+    const driven = await sites.open(article)
+    await driven.start(`token:${about}`, { mode: 'assist' })
+    await driven.phase('handover')
+    await goElsewhere(driven)
+    await field(driven).click()
+    await driven.page.keyboard.type(`token:${about}, in short`)
+    await submit(driven)
+    right(await driven.outcome(), plain(about))
+    driven.close()
+  })
 
   test('the person sends it during the pause: it is not sent again', async () => {
     const about = token('self')

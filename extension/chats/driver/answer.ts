@@ -7,11 +7,23 @@ import { DriverFailure, reasons } from './failure.ts'
 import { markdown } from './markdown/index.ts'
 import { matched, nameOf, visible } from './matcher.ts'
 import { contains, type ShadowDom } from './shadow.ts'
+import { sent } from './send.ts'
 import { tail } from './text.ts'
 import type { Turn } from './turns.ts'
 
 const partialUnits = (64 << 10) / 3
 const partialEvery = 500
+
+/** Returns our turn once the user has sent it, perhaps changed. If they open another conversation, it has answers. */
+export function sentByUser(run: OpenedRun): Turn | undefined {
+  const turn = sent(run)
+  if (!turn || run.conversation() === run.home || run.page.stopButtons.length) return turn
+  const text = new AnswerText(run.dom, run.page.layout)
+  text.read(turn, true)
+  if (!text.text) return turn
+  run.turns.record()
+  return undefined
+}
 
 /** Watches our turn until its answer is complete. */
 export class AnswerWatch {
@@ -39,16 +51,17 @@ export class AnswerWatch {
       stopSeen: this.#completion.stopSeen,
       thinking: this.#state === 'thinking',
       answerLength: this.#text.text.length,
-      quietMs: Date.now() - this.#completion.changedAt,
+      quietMs: Math.round(performance.now() - this.#completion.changedAt),
     }
   }
 
   #look(): Completed | undefined {
     const run = this.#run
     const turn = run.turns.ours()
-    const now = Date.now()
+    const now = performance.now()
     this.#text.read(turn)
-    if (!turn) this.#scrollToEnd(now)
+    if (turn) run.home = run.conversation()
+    else this.#scrollToEnd(now)
     const verdict = this.#completion.see({
       now,
       answer: (turn?.answers.length ?? 0) > 0,
@@ -60,6 +73,9 @@ export class AnswerWatch {
       end: this.#ended(turn),
       idle: run.page.fieldEmpty,
     })
+    const isOver = verdict.state === 'complete' || verdict.state === 'no response'
+    if (isOver && !turn && run.conversation() !== run.home)
+      throw new DriverFailure('TAB_CLOSED', reasons.left(run.spec.label))
     if (verdict.state === 'no response')
       throw new DriverFailure('STUCK', reasons.noResponse(run.spec.label), { kind: 'no response' })
     if (verdict.state === 'complete') return this.#completed(turn, verdict.confidence, verdict.evidence)

@@ -3,7 +3,7 @@ import type { Times } from './times.ts'
 
 /** The findings of one look at our turn. */
 export interface Look {
-  /** ms since the epoch. */
+  /** In ms of performance.now(): the clock may be set meanwhile. */
   now: number
   /** The turn has an answer's element. */
   answer: boolean

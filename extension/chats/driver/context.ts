@@ -30,6 +30,8 @@ export function createContext(
   const watched = order.mode === 'auto' ? lifetime.signal : AbortSignal.abort()
   const takeover = new Takeover(window, watched, () => post({ type: 'paused' }))
   const { signal } = control
+  const { location } = window.document
+  const conversation = () => new RegExp(spec.conversation).exec(location.pathname + location.search)?.[1]
   const context = {
     order,
     spec,
@@ -38,9 +40,15 @@ export function createContext(
     takeover,
     control,
     signal,
+    /** When the run must have ended, in ms of performance.now(): the clock may be set meanwhile. */
+    ends: performance.now() + order.deadline - Date.now(),
     post,
     times: { ...timesFor(spec.site), ...times },
     lastPhase: undefined as Phase | undefined,
+    /** Returns the id of the conversation that the page shows. */
+    conversation,
+    /** The id of the conversation of our prompt. A new chat gets one later. */
+    home: conversation(),
     /** The user handed the answer over since the last look. For assist mode. */
     handedOver: false,
     /** Deviations from the order, for the answer's evidence. */

@@ -46,6 +46,9 @@ export const reasons = {
   timeout: (label: string, seen: string) =>
     `The answer of ${label} was not complete in time (${seen}): ` +
     'ask again with more time, or look at the chat in its tab.',
+  left: (label: string) =>
+    `The tab of ${label} went to another conversation before the answer was complete: ` +
+    'look at the chat whether the prompt is there before you ask again.',
   handover: (label: string) =>
     `The prompt in the field of ${label} was not sent in time: ask again, send it there, and hand the answer over.`,
   paused: (label: string) =>

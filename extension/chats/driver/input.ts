@@ -15,7 +15,6 @@ const selected = 50
 export async function fill(run: OpenedRun): Promise<void> {
   const { order: { prompt, trustedInput }, page, waiter, takeover, signal, times } = run
   if (page.holds(prompt)) return
-  keepDraft(run)
   // Lexical takes no text that ends with a line feed.
   const end = prompt.trimEnd()
   const text = prompt.includes('\n', end.length) ? end : prompt
@@ -37,11 +36,18 @@ export async function fill(run: OpenedRun): Promise<void> {
     })
   // Editors need more time for long texts.
   const applied = times.applied + prompt.length / 50
+  let isNew = true
   for (const put of means) {
-    await takeover.ended(signal)
-    if (!page.field) continue
-    if (!page.fieldEmpty) await clear(page.field, () => waiter.rest(selected, signal))
-    if (!await waiter.until(() => page.fieldEmpty, times.applied, signal) || !page.field) continue
+    do {
+      // The field has the user's text at first, and after a pause. Else it has what the last means put there.
+      const again = await takeover.ended(signal)
+      if (again && run.turns.ours()) return // the user has sent it
+      if (again || isNew) keepDraft(run)
+      isNew = false
+      if (page.field && !page.fieldEmpty) await clear(page.field, () => waiter.rest(selected, signal))
+      await waiter.until(() => takeover.paused || page.fieldEmpty, times.applied, signal)
+    } while (takeover.paused)
+    if (!page.field || !page.fieldEmpty) continue
     await put(page.field)
     if (await waiter.until(() => page.holds(prompt), applied, signal)) {
       // An editor may revert the text when it compares its own state.

@@ -15,9 +15,9 @@ export async function open(run: RunContext): Promise<Pick<OpenedRun, 'page' | 't
       const page = found()
       const code = noticeNow(run, page)
       // Pages show their log-in buttons for a moment before they know the user.
-      if (code && code === first?.code && Date.now() - first.at >= times.settle)
+      if (code && code === first?.code && performance.now() - first.at >= times.settle)
         throw new DriverFailure(code, noticeReasons[code](spec.label))
-      if (code !== first?.code) first = code && { code, at: Date.now() }
+      if (code !== first?.code) first = code && { code, at: performance.now() }
       return code ? undefined : page
     },
     times.input,

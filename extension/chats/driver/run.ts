@@ -1,6 +1,6 @@
 import type { Answer, PageDebug, TurnState } from '../drivermessages.ts'
 import { suspicious } from '../suspicious.ts'
-import { AnswerWatch } from './answer.ts'
+import { AnswerWatch, sentByUser } from './answer.ts'
 import type { OpenedRun, RunContext } from './context.ts'
 import { DriverFailure, noticeReasons, reasons } from './failure.ts'
 import { fill, restore } from './input.ts'
@@ -9,13 +9,13 @@ import { pageDebug } from './debug.ts'
 import { answeredBy } from './models.ts'
 import { open, ready } from './open.ts'
 import { noticeOn } from './page.ts'
-import { send, sent } from './send.ts'
+import { send } from './send.ts'
 import { applySettings } from './settings.ts'
 
 /** Carries out one order: one prompt and its answer. */
 export class PromptRun {
   readonly #context: RunContext
-  readonly #begun = Date.now()
+  readonly #begun = performance.now()
   #opened: OpenedRun | undefined
   #watch: AnswerWatch | undefined
   #sent = false
@@ -27,15 +27,20 @@ export class PromptRun {
 
   async answer(): Promise<Answer> {
     const context = this.#context
-    const { order, dom: { document }, waiter, signal, spec } = context
+    const { order, dom: { document }, waiter, signal, spec, takeover, conversation } = context
     const timings: Record<string, number> = {}
     let since = this.#begun
     const took = (name: string) => {
-      timings[name] = Date.now() - since
-      since = Date.now()
+      const now = performance.now()
+      timings[name] = Math.round(now - since)
+      since = now
     }
     context.phase('opening')
     const run = this.#opened = Object.assign(context, await open(context))
+    takeover.onreturn = () => {
+      if (conversation() !== run.home && !run.turns.ours())
+        throw new DriverFailure('TAB_CLOSED', reasons.left(spec.label))
+    }
     await ready(run)
     took('waitInputMs')
     context.phase('input')
@@ -46,15 +51,14 @@ export class PromptRun {
     took('inputMs')
     context.phase(order.mode === 'auto' ? 'sending' : 'handover')
     if (order.mode === 'auto') await send(run)
-    else await waiter.until(() => sent(run), Infinity, signal)
+    else await waiter.until(() => sentByUser(run), Infinity, signal)
     this.#sent = true
     took('sendMs')
     context.phase('waiting')
-    this.#watch = new AnswerWatch(run, Date.now())
+    this.#watch = new AnswerWatch(run, performance.now())
     const completed = await this.#watch.complete()
     took('waitResponseMs')
-    const id = () => new RegExp(spec.conversation).exec(document.location.pathname + document.location.search)?.[1]
-    const conversationId = await waiter.until(id, 400, signal) ?? null
+    const conversationId = await waiter.until(conversation, 400, signal) ?? null
     const model = answeredBy(run, run.turns.ours()?.answers ?? [])
     const odd = suspicious(order.prompt, completed.answer)
     return {
@@ -65,16 +69,16 @@ export class PromptRun {
       evidence: [...completed.evidence, ...(model ? [`model: ${model}`] : []), ...context.notes],
       url: document.location.href.replace(/#.*/s, ''),
       conversationId,
-      timings: { ...timings, totalMs: Date.now() - this.#begun },
+      timings: { ...timings, totalMs: Math.round(performance.now() - this.#begun) },
       layout: run.page.layout.name,
     }
   }
 
   /** Returns why the run must end now: its deadline, or a notice of the page. Called on each tick. */
   problem(): DriverFailure | undefined {
-    const { order, dom, spec, takeover } = this.#context
+    const { order, ends, dom, spec, takeover } = this.#context
     const run = this.#opened
-    if (Date.now() >= order.deadline) {
+    if (performance.now() >= ends) {
       if (takeover.paused) return new DriverFailure('PAUSED_BY_USER', reasons.paused(spec.label))
       const unsent = run && order.mode === 'assist' && !this.#sent
       return new DriverFailure(

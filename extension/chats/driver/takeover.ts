@@ -6,13 +6,16 @@ export class Takeover {
   paused = false
   /** Trusted input from the background is expected, and not the user's. */
   expected = false
+  /** Called before each touch of the page after a pause. It may throw. */
+  onreturn: (() => void) | null = null
+  #wasPaused = false
   #waiting: (() => void)[] = []
 
   constructor(window: Window, signal: AbortSignal, onpause: () => void) {
     const seen = (event: Event) => {
       if (!event.isTrusted || this.paused || this.expected) return
       if (event instanceof KeyboardEvent && modifiers.test(event.key)) return
-      this.paused = true
+      this.paused = this.#wasPaused = true
       onpause()
     }
     for (const type of ['keydown', 'mousedown', 'touchstart', 'paste'])
@@ -34,6 +37,7 @@ export class Takeover {
       })
     }
     signal.throwIfAborted()
+    if (this.#wasPaused) this.onreturn?.()
     return was
   }
 }

@@ -71,7 +71,7 @@ export class Waiter {
     for (const wait of [...this.#waits]) {
       try {
         const value = wait.probe()
-        if (!value && Date.now() < wait.end) continue
+        if (!value && performance.now() < wait.end) continue
         wait.resolve(value || undefined)
       } catch (e) {
         wait.reject(e)
@@ -86,7 +86,7 @@ export class Waiter {
   /** Resolves to the probe's first truthy value, or to undefined after `ms`. Rejects with the signal's reason. */
   until<T>(probe: () => T, ms: number, signal: AbortSignal): Promise<NonNullable<T> | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<NonNullable<T> | undefined>()
-    const wait: Wait = { probe, end: Date.now() + ms, resolve: resolve as Wait['resolve'], reject }
+    const wait: Wait = { probe, end: performance.now() + ms, resolve: resolve as Wait['resolve'], reject }
     const aborted = () => reject(signal.reason)
     // This timer counts only if the ticks have stopped.
     const timer = ms < 600_000 ? setTimeout(() => this.#probe(), ms) : undefined
