@@ -108,12 +108,7 @@ func (p *parsed) target(raw string) (target, *refusal) {
 
 // hasMisread reports whether WHATWG parsers drop a character or take it for another.
 func hasMisread(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c == 0x7f || c == '\\' {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' })
 }
 
 func isScheme(s string) bool {
@@ -152,12 +147,7 @@ func (t *target) readAuthority(text string) *refusal {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 })
 }
 
 // isPlainPath reports whether all parsers read a path in the same way. Its escapes are
