@@ -133,19 +133,14 @@ func (r *Registry) updated(s *server, uri string) {
 func (r *Registry) followLists(s *server, prompts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := &s.following
-	if before := *f; prompts {
-		f.Prompts = true
-		if before.Prompts {
-			return
-		}
-	} else {
-		f.Resources = true
-		if before.Resources {
-			return
-		}
+	follows := &s.following.Resources
+	if prompts {
+		follows = &s.following.Prompts
 	}
-	r.followLater(s)
+	if !*follows {
+		*follows = true
+		r.followLater(s)
+	}
 }
 
 // followLater tells the session in the background what to report. The caller holds r.mu.

@@ -216,10 +216,7 @@ type Filter struct {
 }
 
 func (f Filter) admits(t *Tool) bool {
-	if len(f.Include) > 0 && !matches(f.Include, t.Name) {
-		return false
-	}
-	return !matches(f.Exclude, t.Name)
+	return (len(f.Include) == 0 || matches(f.Include, t.Name)) && !matches(f.Exclude, t.Name)
 }
 
 func matches(patterns []string, name string) bool {

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -30,10 +31,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 		g.dpop = "1"
 	}
 	a := s.auth()
-	document := a.ClientMetadataURL
-	if document == "" {
-		document = s.c.opts.ClientMetadataURL
-	}
+	document := cmp.Or(a.ClientMetadataURL, s.c.opts.ClientMetadataURL)
 	switch {
 	case a.ClientID != "":
 		g.client, g.secret = a.ClientID, a.ClientSecret
@@ -145,10 +143,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
 		header = append(header, "Authorization", "Basic "+text.Base64(basic))
 	case "private_key_jwt":
-		alg := a.SigningAlgorithm
-		if alg == "" {
-			alg = "ES256"
-		}
+		alg := cmp.Or(a.SigningAlgorithm, "ES256")
 		now := s.c.now()
 		var err error
 		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, jsonObject("alg", alg, "typ", "JWT"),
@@ -269,13 +264,7 @@ func (s *Server) scope(m *metadata) string {
 	for _, scope := range s.auth().Scopes {
 		list += scope + " "
 	}
-	if list == "" {
-		list = now.challenge.scope
-	}
-	if list == "" {
-		list = m.scopes
-	}
-	list = joinScopes(now.wanted, list)
+	list = joinScopes(now.wanted, cmp.Or(list, now.challenge.scope, m.scopes))
 	if list != "" && m.offline && !s.isSilent() {
 		list = joinScopes(list, "offline_access")
 	}

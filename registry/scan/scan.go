@@ -132,12 +132,9 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int) {
 }
 
 func isWord(key string) bool {
-	for _, c := range key {
-		if c >= 0x80 || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_$.-/", c) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(key, func(c rune) bool {
+		return c >= 0x80 || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_$.-/", c)
+	})
 }
 
 // parameters flags names of parameters that ask for the model's instructions or secrets.

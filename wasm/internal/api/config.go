@@ -175,13 +175,9 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			}
 			cfg.Timeout = time.Duration(v * float64(time.Millisecond))
 		case "trust":
-			s, ok := rawjson.String(value)
-			switch s {
-			case registry.TrustAll, registry.AskOnChange, registry.AskAlways:
-			default:
-				if ok || !isNull {
-					return invalid(`trust is not "trust", "ask-on-change" or "ask-always"`)
-				}
+			s, _ := rawjson.String(value)
+			if !isNull && !slices.Contains(wire.TrustPolicies, s) {
+				return invalid(`trust is not "trust", "ask-on-change" or "ask-always"`)
 			}
 			cfg.Trust = s
 		case "holdNewTools":
