@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -196,10 +198,7 @@ func (t *person) message(ctx context.Context, server string, params []byte) ([]b
 
 // field asks for a value until it is one. Without a value it returns nil.
 func (t *person) field(ctx context.Context, name string, f formField, required bool) (any, error) {
-	label := name
-	if f.Title != "" {
-		label = f.Title
-	}
+	label := cmp.Or(f.Title, name)
 	if f.Description != "" {
 		label += " (" + f.Description + ")"
 	}
@@ -236,12 +235,7 @@ func (t *person) field(ctx context.Context, name string, f formField, required b
 func (f formField) read(line string) (value any, ok bool) {
 	switch f.Type {
 	case "string":
-		for _, choice := range f.Enum {
-			if choice == line {
-				return line, true
-			}
-		}
-		return line, len(f.Enum) == 0
+		return line, len(f.Enum) == 0 || slices.Contains(f.Enum, any(line))
 	case "integer":
 		n, err := strconv.ParseInt(line, 10, 64)
 		return n, err == nil

@@ -83,10 +83,7 @@ func list(ctx context.Context, verb string, args []string, stdout io.Writer, kin
 			}
 			json.Unmarshal(o.Def, &def) // what is no text is not shown
 			line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(def.Description, def.Frontmatter.Description)), "\n")
-			if line == "" {
-				line = def.Title
-			}
-			if _, err := fmt.Fprintf(stdout, "%-40s %s\n", printable(o.Key), printable(line)); err != nil {
+			if _, err := fmt.Fprintf(stdout, "%-40s %s\n", printable(o.Key), printable(cmp.Or(line, def.Title))); err != nil {
 				return err
 			}
 		}
