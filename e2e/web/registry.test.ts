@@ -134,7 +134,10 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.call('demo__echo', {}, { timeoutMs: '5' } as never), wrong('timeoutMs'))
     for (const attempts of ['2', 0, 1.5, -1, NaN])
       await assert.rejects(r.call('demo__echo', {}, { attempts } as never), wrong('attempts'))
-    await assert.rejects(r.call('demo__echo', {}, { trace: 'x' } as never), wrong('trace'))
+    const cyclic: Record<string, unknown> = {}
+    cyclic['baggage'] = cyclic
+    for (const trace of ['x', { traceparent: 5 }, cyclic])
+      await assert.rejects(r.call('demo__echo', {}, { trace } as never), wrong('trace'))
     await assert.rejects(r.logs({ level: 'loud' } as never), wrong('level'))
     await assert.rejects(r.prompts(null as never), fails('invalid_option', /the options of prompts/))
     await assert.rejects(r.complete(undefined as never), fails('invalid_option', /the options of complete/))
