@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -100,10 +101,7 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 	ctx, cancel := context.WithTimeout(ctx, windowTime)
 	defer cancel()
 	now := time.Now().UTC().Truncate(time.Second)
-	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: now}
-	if who.Label == "" {
-		who.Label = "browser"
-	}
+	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: cmp.Or(first.Label, "browser"), PairedAt: now}
 	profile := handshake.Profile{InstallID: who.InstallID, Label: who.Label, Origin: origin, Address: first.Address}
 	var unkept error
 	err := handshake.AcceptPair(ctx, c, first, profile,

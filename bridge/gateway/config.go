@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,10 +172,7 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 // freeName writes a name as a part of a path that no other server has.
 func freeName(name string, taken map[string]bool) string {
 	base := strings.Trim(notInNames.ReplaceAllString(name, "-"), "-.")
-	base = base[:min(len(base), 64)]
-	if base == "" {
-		base = "server"
-	}
+	base = cmp.Or(base[:min(len(base), 64)], "server")
 	free := base
 	for i := 2; taken[free]; i++ {
 		free = fmt.Sprintf("%s-%d", base, i)
