@@ -258,10 +258,9 @@ export class Platform {
     }
     this.#live.clear()
     if (last.length) {
-      const timer: unknown = setTimeout(() => {
+      later(() => {
         for (const x of last) this.#stop(x)
       }, SHUT_MS)
-      if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
     }
     return alone
   }
@@ -480,13 +479,12 @@ export class Platform {
   #sweep(): void {
     if (this.#sweeper || this.#draining.size === 0) return
     this.#sweeper = true
-    const timer: unknown = setTimeout(() => {
+    later(() => {
       this.#sweeper = false
       const now = performance.now()
       for (const x of this.#draining) if (x.until <= now) this.#stop(x)
       this.#sweep()
     }, DRAIN_MS)
-    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
   }
 
   #reader(x: Exchange): Reader {
@@ -539,6 +537,12 @@ export class Platform {
     const dropped = x.over ? 0 : this.#rates.dropped(x.group, ends)
     if (dropped > 0) this.#emit(x, Kind.Dropped, 0, dropped)
   }
+}
+
+/** Does work later, but does not keep a process of Node for it. */
+function later(work: () => void, ms: number): void {
+  const timer: unknown = setTimeout(work, ms)
+  if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.()
 }
 
 /** The headers in the lines of a request. */
