@@ -1,3 +1,4 @@
+import { failedState } from '../shared/health.ts'
 import { channelPair, type SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -479,17 +480,8 @@ export class Host {
     if (this.#restarts.allow()) return void this.#restart()
     this.#down = crashedForGood()
     this.#release() // they are refused
-    const { message: lastError, code: errorCode, hint } = this.#down
     for (const server of this.#servers.keys()) this.#tellTools(server, [])
-    this.#state({
-      event: 'state',
-      status: 'partial',
-      servers: Object.fromEntries(
-        [...this.#servers].map((
-          [name, s],
-        ) => [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError, errorCode, hint }]),
-      ),
-    })
+    this.#state(failedState(this.#servers, this.#down))
   }
 
   async #restart(): Promise<void> {

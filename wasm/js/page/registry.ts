@@ -1,3 +1,4 @@
+import { failedState } from '../shared/health.ts'
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
 import { argumentText, checkCall, checkConfig, checkFunction, checkName, checkNames } from './checkrequest.ts'
@@ -700,18 +701,7 @@ export class RegistryImage implements types.Registry, HostListener {
   down(e: RegistryError): void {
     this.#lists.clear()
     this.#listsChanged()
-    this.receive({
-      event: 'state',
-      status: 'partial',
-      servers: Object.fromEntries(
-        Object.entries(this.#servers).map(([name, s]) => [
-          name,
-          s.status === 'disabled'
-            ? s
-            : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint },
-        ]),
-      ),
-    })
+    this.receive(failedState(Object.entries(this.#servers), e))
   }
 
   receive(m: Event): void {
