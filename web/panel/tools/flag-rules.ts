@@ -2,10 +2,26 @@ import { scanDefinition } from '../../../wasm/js/shared/scan.ts'
 import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
 import type { Steps } from '../../../wasm/js/shared/yield.ts'
 import { line } from '../../ui/text.ts'
-import type { Flag } from './flags.ts'
 import type { wordsOfRule } from './flag-words.ts'
 
 export { inTurns } from '../../../wasm/js/shared/yield.ts'
+
+/** A hint about a tool, not a verdict. */
+export interface Flag {
+  code: 'duplicate' | 'suspicious' | 'changed'
+  /**
+   * duplicate: same_name, similar_name, same_description. suspicious: a rule of the
+   * registry's scanner that there are words for, or else. changed: name,
+   * description, schema, annotations.
+   */
+  why: string
+  /** Which part of the definition, as a JSON pointer. */
+  where?: string
+  /** Made harmless, at most 80 characters. */
+  excerpt?: string
+  /** The model name of the other tool. */
+  other?: string
+}
 
 const maxFlags = 8
 /** Shorter descriptions are alike by chance. */

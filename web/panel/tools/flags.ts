@@ -1,24 +1,8 @@
 import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { sortedJSON } from '../../ui/sorted-json.ts'
+import type { Flag } from './flag-rules.ts'
 import { wordsOfRule } from './flag-words.ts'
 import type { Listed } from './ledger.ts'
-
-/** A hint about a tool, not a verdict. */
-export interface Flag {
-  code: 'duplicate' | 'suspicious' | 'changed'
-  /**
-   * duplicate: same_name, similar_name, same_description. suspicious: a rule of the
-   * registry's scanner that there are words for, or else. changed: name,
-   * description, schema, annotations.
-   */
-  why: string
-  /** Which part of the definition, as a JSON pointer. */
-  where?: string
-  /** Made harmless, at most 80 characters. */
-  excerpt?: string
-  /** The model name of the other tool. */
-  other?: string
-}
 
 const parts = ['name', 'description', 'schema', 'annotations'] as const
 export type Part = (typeof parts)[number]

@@ -10,7 +10,7 @@ import { chevron, flag as flagIcon } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
 import { budgetView } from './budget.ts'
 import { chosen } from './ledger.ts'
-import type { Flag } from './flags.ts'
+import type { Flag } from './flag-rules.ts'
 import type { ToolSearch } from './found.ts'
 import type { Listed } from './ledger.ts'
 
