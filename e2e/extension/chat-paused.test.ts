@@ -11,7 +11,13 @@ before(async () => {
   asking = await Asking.create()
 })
 after(() => asking?.close())
-beforeEach(() => asking.pages.reset())
+beforeEach(async () => {
+  asking.pages.reset()
+  // A tab with the person's words would stay beside the next test's own.
+  await asking.rig.panel.evaluate(async (url) => {
+    for (const { id } of await chrome.tabs.query({ url })) await chrome.tabs.remove(id!)
+  }, sites.map((site) => `${hosts[site]}/*`))
+})
 
 /** The driven tab, for input of the user's keyboard and mouse. */
 async function hands(site: Site): Promise<CdpPage> {
@@ -90,4 +96,35 @@ test('an answer is read during a pause too, and its phase is reported after it',
   asking.pages.goOn('chatgpt')
   await asked
   assert.equal((await asking.look((await asking.tab('chatgpt')).id)).field.trim(), 'minemore')
+})
+
+test("a tab with a person's words is theirs: the next prompt has another one, and none closes it", async () => {
+  await asking.ask('aistudio')
+  await asking.idle()
+  const { id } = await asking.tab('aistudio')
+  const tab = await hands('aistudio')
+  await tab.click(`document.querySelector('textarea[formcontrolname]')`)
+  await type(tab, 'a letter')
+  await tab.detach()
+  const { url } = await asking.ask('aistudio')
+  assert.equal((await asking.look(id)).field.trim(), 'a letter')
+  const tabs = () =>
+    asking.rig.panel.evaluate(async () =>
+      (await chrome.tabs.query({ url: 'https://aistudio.google.com/*' })).map((t) => [t.id!, t.url!] as const)
+    )
+  const other = (await tabs()).find(([, at]) => at === url)![0]
+  await asking.ask('aistudio')
+  assert.deepEqual((await tabs()).map(([id]) => id).sort(), [id, other].sort())
+})
+
+test('a person who uses the tab of a prompt that gets no response keeps it, and it is not sent again', async () => {
+  const failed = asking.fails('chatgpt', '[[noresponse]]', 'STUCK', { conversationId: 'new' })
+  await runOf('chatgpt', 'waiting')
+  const { id } = await asking.tab('chatgpt')
+  const tab = await hands('chatgpt')
+  await type(tab, 'mine')
+  await tab.detach()
+  await runOf('chatgpt', 'paused')
+  assert.equal((await failed).sent, 1)
+  assert.match((await asking.look(id)).field, /mine/)
 })

@@ -230,7 +230,7 @@ export class Chats {
         // The client did not name the conversation, so it cannot do anything about it.
         const gone = remembered !== undefined && code === 'UNKNOWN' &&
           (details?.state as TurnState | undefined)?.phase === 'opening'
-        const stuck = code === 'STUCK' && attempt < retries && Date.now() < view.deadline - leastTime
+        const stuck = code === 'STUCK' && !run.paused && attempt < retries && Date.now() < view.deadline - leastTime
         if (!(stuck || gone) || run.signal.aborted) throw e
         remembered = undefined
         progress.step(

@@ -31,6 +31,12 @@ export interface Order {
   trustedInput: boolean
 }
 
+/** The globals of the extension's scripts in a page. The page does not see them. */
+export interface PageScope {
+  /** Reports whether a field has words that the user has typed there. */
+  portolanWords?(): boolean
+}
+
 export type ToDriver =
   | { type: 'start'; order: Order; spec: SiteSpec }
   /** Sent every 250 ms while a run lasts, because a hidden page's own timers are slow. */

@@ -2,6 +2,7 @@ import * as browser from '../browser.ts'
 import { Stored } from '../stored.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
+import type { PageScope } from './drivermessages.ts'
 import { siteSpecs } from './sites/index.ts'
 import { sites, type Site, type SiteSpec } from './sites/site.ts'
 
@@ -88,20 +89,20 @@ export class ChatTabs extends Stored<Places> {
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
     const before = there && await loadedAt(there.id, spec).catch(() => 0) // an error page
-    if (there && before === undefined) {
-      await this.abandon(site) // the page hangs
-      there = undefined
-    }
-    if (there && stay && before && there.complete && there.url === url) {
-      await this.used(site, there.id, there.windowId)
+    if (stay && before && there?.complete && there.url === url) {
+      await this.used(site, there)
       return there.id
+    }
+    if (there && (before === undefined || before === -1)) {
+      await this.abandon(site) // the page hangs, or has the user's words
+      there = undefined
     }
     // A hidden page would never get an animation frame that it requested before the shim.
     const undo = await browser.injectFirst(`shim-${site}`, 'shim.js', spec.matches)
     try {
       // The user's own tabs do not cover a page in a window of its own.
       const tab = there ?? await browser.openWindow(url, width, height).catch(() => browser.openBackgroundTab(url))
-      await this.used(site, tab.id, tab.windowId)
+      await this.used(site, tab)
       if (tab === there) await browser.goTo(tab.id, url)
       await this.loaded(tab.id, spec, before, signal, deadline)
       return tab.id
@@ -110,18 +111,18 @@ export class ChatTabs extends Stored<Places> {
     }
   }
 
-  /** Closes a site's tab, because its page failed or is idle. */
+  /** Closes a site's tab, because its page failed or is idle. With words of the user it stays open, and is theirs. */
   async abandon(site: Site): Promise<void> {
     const tabId = this.tabOf(site)
     if (tabId === undefined) return
     await this.forget(site)
-    await browser.closeTab(tabId)
+    if (await loadedAt(tabId, siteSpecs[site]).catch(() => {}) !== -1) await browser.closeTab(tabId)
   }
 
   /** Starts the idle time of a tab after a run. */
   async leave(site: Site): Promise<void> {
     const record = this.value[site]
-    if (record) await this.used(site, record.tabId, record.windowId)
+    if (record) await this.used(site, { id: record.tabId, ...record })
   }
 
   /** Closes idle tabs that the user does not look at. */
@@ -147,7 +148,7 @@ export class ChatTabs extends Stored<Places> {
     return Object.entries(this.value) as [Site, TabRecord][]
   }
 
-  private used(site: Site, tabId: number, windowId: number): Promise<void> {
+  private used(site: Site, { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>): Promise<void> {
     return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now() } })
   }
 
@@ -160,7 +161,7 @@ export class ChatTabs extends Stored<Places> {
   private async loaded(
     tabId: number,
     spec: SiteSpec,
-    before: number | undefined,
+    before: number | false | undefined,
     signal: AbortSignal,
     deadline: number,
   ): Promise<void> {
@@ -206,15 +207,18 @@ const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. No
 const originsOf = ({ matches }: SiteSpec) => matches.map((m) => m.replace(/\*$/, ''))
 
 /**
- * Returns when a tab's document began, 0 if it is not the site's, or undefined if its page hangs. Rejects without
- * access to the page. The document itself is asked for its address, because the tab's may be older.
+ * Returns when a tab's document began, -1 if the user's words are there, false if it is not the site's, or undefined if
+ * its page hangs. Rejects without access to the page. The document itself is asked for its address, because the tab's
+ * may be older.
  */
-const loadedAt = (tabId: number, spec: SiteSpec): Promise<number | undefined> =>
+const loadedAt = (tabId: number, spec: SiteSpec): Promise<number | false | undefined> =>
   timeout(
     reactionTimeout,
     browser.runInTab(
       tabId,
-      (origins) => origins.some((o) => location.href.startsWith(o)) ? performance.timeOrigin : 0,
+      (origins) =>
+        origins.some((o) => location.href.startsWith(o)) &&
+        ((globalThis as PageScope).portolanWords?.() ? -1 : performance.timeOrigin),
       [originsOf(spec)],
     ),
   )

@@ -1,5 +1,5 @@
 /** Keys that only change what another key means, or leave the page. */
-const modifiers = /^(?:Alt|AltGraph|Control|Meta|Shift|CapsLock|Fn|OS|Tab)$/
+export const modifiers = /^(?:Alt|AltGraph|Control|Meta|Shift|CapsLock|Fn|OS|Tab)$/
 
 /** Notices when the user types or clicks in the driven tab. From then until `resume` the driver touches nothing. */
 export class Takeover {
