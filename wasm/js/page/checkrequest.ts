@@ -75,6 +75,6 @@ export function checkCall(options: types.DispatchOptions): void {
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw invalidOption('timeoutMs is not a number above 0')
   if (onProgress) checkFunction('onProgress', onProgress)
   if (!(Number.isInteger(attempts) && attempts > 0)) throw invalidOption('attempts is not a whole number above 0')
-  if (!isObject(trace) || !Object.values(trace).every((value) => typeof (value ?? '') === 'string'))
+  if (!(isObject(trace) && Object.values(trace).every((text) => typeof (text ?? '') === 'string')))
     throw invalidOption('trace is not an object of strings')
 }

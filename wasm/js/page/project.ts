@@ -3,8 +3,8 @@
 import { checkFields } from '../shared/fields.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { Scope, ScopeOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
-import { mend, type Shape } from './repair.ts'
+import type { Scope, ScopeOptions, ServerConfig } from '../shared/types.ts'
+import { mend, type Shape, type Texts } from './repair.ts'
 import type { ConfigStore } from './storage.ts'
 
 type Entry = Record<string, unknown>
@@ -16,11 +16,11 @@ type Entries = Record<string, Entry>
  * `enabled` and `tools` differ in this project. The other keys are those of `under`.
  */
 export function projectStorage(
-  under: StorageAdapter,
+  under: Texts,
   project: string,
   users: Shape,
   warn: (warning: string) => void,
-): StorageAdapter {
+): Texts {
   const own: Shape = {
     key: `portolan.project.${project}`,
     inside: 'servers',
@@ -80,7 +80,6 @@ export function projectStorage(
       await store(own, project)
       await store(users, user)
     },
-    remove: (key) => under.remove(key),
   }
 }
 

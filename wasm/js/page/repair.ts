@@ -3,6 +3,9 @@
 import type { StorageAdapter } from '../shared/types.ts'
 import { isObject } from '../shared/object.ts'
 
+/** What a registry uses of a storage. */
+export type Texts = Pick<StorageAdapter, 'get' | 'set'>
+
 /** What a key holds: entries by name, or in a list. */
 export interface Shape {
   key: string
@@ -22,7 +25,7 @@ const patience = 10_000
  * A storage of the app, whose operations fail after 10 s, with one warning. Until the silent operation has settled, all
  * others fail at once.
  */
-export function bounded(under: StorageAdapter, warn: (warning: string) => void): StorageAdapter {
+export function bounded(under: Texts, warn: (warning: string) => void): Texts {
   const message = `the storage of this app has not answered for ${patience / 1000} s`
   let silent = 0
   const within = <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -45,7 +48,6 @@ export function bounded(under: StorageAdapter, warn: (warning: string) => void):
   return {
     get: (key) => within(() => under.get(key)),
     set: (key, value) => within(() => under.set(key, value)),
-    remove: (key) => within(() => under.remove(key)),
   }
 }
 
@@ -55,7 +57,7 @@ export function bounded(under: StorageAdapter, warn: (warning: string) => void):
  * `<key>.newer`.
  */
 export async function mend(
-  storage: StorageAdapter,
+  storage: Texts,
   shape: Shape,
   text: unknown,
 ): Promise<{ entries: object; warning: string }> {

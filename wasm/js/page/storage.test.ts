@@ -277,13 +277,13 @@ test('a storage that is silent is waited for once, and used again when it has an
   const warnings: string[] = []
   const storage = bounded({
     get: (key) => key === 'portolan.pins' ? silence.then(() => 'late') : kept.get(key),
-    set: (key, text) => void kept.set(key, text),
-    remove: () => {
-      throw new Error('never')
+    set: (key, text) => {
+      if (key === 'refused') throw new Error('never')
+      kept.set(key, text)
     },
   }, (w) => warnings.push(w))
   assert.match(await storage.get('portolan.servers') ?? '', /a\.example/)
-  await assert.rejects(async () => storage.remove('x'), /never/)
+  await assert.rejects(async () => storage.set('refused', 'x'), /never/)
   const first = assert.rejects(async () => storage.get('portolan.pins'), /has not answered for 10 s/)
   t.mock.timers.tick(10_000)
   await first

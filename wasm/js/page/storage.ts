@@ -2,21 +2,13 @@ import { ignore } from '../shared/download.ts'
 import { isObject } from '../shared/object.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
-import type {
-  AuthConfig,
-  Scope,
-  RedactedConfig,
-  RegistryOptions,
-  ServerConfig,
-  StorageAdapter,
-  StorageLike,
-} from '../shared/types.ts'
+import type { AuthConfig, Scope, RedactedConfig, RegistryOptions, ServerConfig, StorageLike } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
-import type { Shape } from './repair.ts'
+import type { Shape, Texts } from './repair.ts'
 import type { SecretStore } from './secrets.ts'
 
 /** The storage that the option `storage` names. */
-export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
+export function storageFor(option: RegistryOptions['storage'] = 'local'): Texts {
   if (typeof option === 'object') return 'getItem' in option ? adapt(option) : option
   if (option === 'local') {
     try {
@@ -25,17 +17,13 @@ export function storageFor(option: RegistryOptions['storage'] = 'local'): Storag
     } catch { /* forbidden in this frame: keep nothing */ }
   }
   const memory = new Map<string, string>()
-  return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v), remove: (k) => void memory.delete(k) }
+  return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v) }
 }
 
-const adapt = (s: StorageLike): StorageAdapter => ({
-  get: (k) => s.getItem(k),
-  set: (k, v) => s.setItem(k, v),
-  remove: (k) => s.removeItem(k),
-})
+const adapt = (s: StorageLike): Texts => ({ get: (k) => s.getItem(k), set: (k, v) => s.setItem(k, v) })
 
 /** The storage, without its faults: what cannot be read is nothing, and it is not replaced until it was read. */
-function careful(under: StorageAdapter): StorageAdapter {
+function careful(under: Texts): Texts {
   const unread = new Map<string, unknown>()
   return {
     async get(key) {
@@ -52,7 +40,6 @@ function careful(under: StorageAdapter): StorageAdapter {
       if (unread.has(key)) throw unread.get(key)
       await under.set(key, value)
     },
-    remove: (key) => under.remove(key),
   }
 }
 
@@ -87,7 +74,7 @@ export class ConfigStore {
   readonly scopes = new Map<string, Scope>()
   /** The option `project`. Its servers have secrets of their own. */
   project: string | undefined
-  readonly storage: StorageAdapter
+  readonly storage: Texts
   readonly #openSecrets: () => Promise<SecretStore>
   #secrets: Promise<SecretStore> | undefined
   readonly #remembers: boolean | undefined
@@ -109,7 +96,7 @@ export class ConfigStore {
    * a choice of their own do. `turn` runs work while no other tab changes the storage.
    */
   constructor(
-    storage: StorageAdapter,
+    storage: Texts,
     openSecrets: () => Promise<SecretStore>,
     remembers: boolean | undefined,
     turn: <T>(work: () => Promise<T>) => Promise<T>,
@@ -261,8 +248,8 @@ export class ConfigStore {
           headers: names.length ? names : undefined,
           scope: this.scopes.get(name),
         } as Stored & Record<string, unknown> // undefined is left out
-        const isOfAnyURL = fields?.every((f) => f === 'enabled' || f === 'tools')
-        if (fields && before && (before.url === whole.url || isOfAnyURL)) {
+        const isChoice = fields?.every((f) => f === 'enabled' || f === 'tools') // these hold for any URL
+        if (fields && before && (isChoice || before.url === whole.url)) {
           for (const key of [...fields, 'scope']) before[key] = whole[key]
         } else servers[name] = whole
       } else delete servers[name]

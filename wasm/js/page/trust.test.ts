@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
+import type { Texts } from './repair.ts'
 import { openSecrets } from './secrets.ts'
 import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
@@ -11,7 +12,7 @@ import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
 
 /** The servers in a storage, in a realm without other tabs. */
-const storeOf = (storage: StorageAdapter) =>
+const storeOf = (storage: Texts) =>
   new ConfigStore(storage, openSecrets, false, (work) => work(), () => import('./repair.ts'))
 
 const key = 'https://a.example/mcp'
@@ -27,7 +28,7 @@ const event = (pins: Record<string, string>, fresh: string[], byUser = false): P
 })
 
 /** One registry's share in a storage, and what its module and the others receive. */
-function share(storage: StorageAdapter) {
+function share(storage: Texts) {
   const takes: [string, string][] = []
   const state = { told: 0, turns: 0 }
   const trust = new Trust(storeOf(storage), {}, {
@@ -40,8 +41,7 @@ function share(storage: StorageAdapter) {
   return { trust, takes, state }
 }
 
-const stored = async (storage: StorageAdapter) =>
-  JSON.parse((await storage.get(pinsShape.key))!) as Record<string, string>
+const stored = async (storage: Texts) => JSON.parse((await storage.get(pinsShape.key))!) as Record<string, string>
 
 test('what is fresh goes into what others have stored', async () => {
   for (
@@ -167,7 +167,7 @@ test('definitions of tools with names that every object has are stored as others
 test('many servers that are listed at once are stored in few writes, one that fails keeps none of the others back', async () => {
   const memory = storageFor('memory')
   const sets: string[] = []
-  const storage: StorageAdapter = {
+  const storage: Texts = {
     ...memory,
     set: (k, v) => (sets.push(k), k === 'portolan.approved' ? Promise.reject(new Error('full')) : memory.set(k, v)),
   }
