@@ -48,12 +48,15 @@ export const en = {
   export: 'Export',
   clear: 'Clear',
   pause: 'Pause',
+  /** Between the members of a list. */
+  comma: ', ',
   save_file: 'Save file',
   show_rest: { one: 'Show {n} more', other: 'Show {n} more' },
 
   search_resources: 'Search resources',
   search_prompts: 'Search prompts',
   search_skills: 'Search skills',
+  listed: { one: '{n} entry', other: '{n} entries' },
   no_resources: 'The servers that are on offer no resources.',
   no_prompts: 'The servers that are on offer no prompts.',
   no_skills: 'The servers that are on list no skills.',

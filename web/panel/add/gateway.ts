@@ -156,7 +156,7 @@ class Gateway extends PanelPart {
     const done = new Map<Plan, string>()
     await carryOut(this.panel.registry, plans, done)
     const names = [...done.values()]
-    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
+    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
   }
 }
 

@@ -116,7 +116,7 @@ class Preview extends PanelPart {
         ? html`<li>${
           this.t('secrets_found', {
             n: entry.secrets.length,
-            names: entry.secrets.map((s) => line(s.header, 60)).join(', '),
+            names: entry.secrets.map((s) => line(s.header, 60)).join(this.t('comma')),
           })
         }</li>`
         : nothing
@@ -203,7 +203,7 @@ class Preview extends PanelPart {
     this.busy = false
     const names = [...done.values()]
     if (names.length < plans.length) return void (this.plans = this.plans.filter((plan) => !done.has(plan)))
-    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
+    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
     this.dispatchEvent(new CustomEvent('added', { detail: names }))
   }
 }

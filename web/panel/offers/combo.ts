@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { RegistryContext } from '../context.ts'
+import { fieldProblem } from '../../ui/fields.ts'
 import { composes, define, freshId, Part, reactive, valueOf } from '../../ui/part.ts'
 import { line } from '../../ui/text.ts'
 import type { CompletionRequest } from '../../../wasm/js/shared/types.ts'
@@ -30,9 +31,9 @@ class Combo extends Part<RegistryContext> {
       ${this.hint ? html`<p id="${id}-hint" class="dim"><bdi>${this.hint}</bdi></p>` : nothing}
       <input id=${id} type="text" role="combobox" spellcheck="false" autocomplete="off" aria-autocomplete="list"
         aria-expanded=${open} aria-controls="${id}-list" aria-invalid=${!!this
-      .wrong} aria-describedby="${id}-hint ${id}-wrong"
+      .wrong} aria-describedby="${id}-hint ${id}-problem"
         aria-activedescendant=${at < 0 ? nothing : `${id}-${at}`} .value=${this.value} @input=${(e: Event) =>
-      this.type(valueOf(e))} @focus=${() => this.look(this.value)} @blur=${this.hide} @keydown=${this.press}>
+      this.type(valueOf(e))} @focus=${() => this.look(this.value)} @blur=${this.left} @keydown=${this.press}>
       <ul id="${id}-list" role="listbox" aria-label=${this.label} ?hidden=${!open}>${
       values.map((value, i) =>
         html`<li id="${id}-${i}" role="option" aria-selected=${i === at} @pointerdown=${(e: Event) => {
@@ -41,7 +42,7 @@ class Combo extends Part<RegistryContext> {
         }}><bdi>${line(value, 200)}</bdi></li>`
       )
     }</ul>
-      <p id="${id}-wrong" class="hint bad" ?hidden=${!this.wrong}>${this.wrong ?? nothing}</p></div>`
+      ${fieldProblem(id, this.wrong)}</div>`
   }
 
   protected override updated(): void {
@@ -73,6 +74,9 @@ class Combo extends Part<RegistryContext> {
     this.tell(value)
   }
 
+  /** Until the click is over, the list stays: what is under the pointer would move away. */
+  private readonly left = (): void => addEventListener('mouseup', () => setTimeout(this.hide), { once: true })
+
   private readonly hide = (): void => {
     this.values = []
     this.at = -1
@@ -83,6 +87,7 @@ class Combo extends Part<RegistryContext> {
     if (composes(e)) return
     if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
     if (!values.length) return
+    if (e.key === 'Tab') return this.hide()
     if (e.key === 'ArrowDown') this.at = (at + 1) % values.length
     else if (e.key === 'ArrowUp') this.at = at <= 0 ? values.length - 1 : at - 1
     else if (e.key === 'Enter' && at >= 0) this.take(values[at]!)

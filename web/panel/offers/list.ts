@@ -33,10 +33,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
   protected abstract load(): Promise<O[]>
   /** The field in a server's health that is absent while its list is unknown. */
   protected abstract readonly counts: readonly ('resourceCount' | 'templateCount' | 'promptCount')[]
-  protected abstract readonly words: {
-    search: 'search_resources' | 'search_prompts' | 'search_skills'
-    none: 'no_resources' | 'no_prompts' | 'no_skills'
-  }
+  protected abstract readonly kind: 'resources' | 'prompts' | 'skills'
   protected abstract keyOf(offer: O): string
   protected abstract row(offer: O): TemplateResult
 
@@ -46,12 +43,12 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
 
   /** Asks again when a server has come, is back, or has changed its list. */
   private async follow(): Promise<void> {
-    const unknown = Object.entries(this.servers).filter(([, s]) =>
-      s.status === 'connected' && this.counts.some((count) => s[count] === undefined)
-    )
     const on = Object.entries(this.servers).filter(([, s]) => s.status !== 'disabled' && !s.suspended)
-    const lengths = on.map(([name, s]) => [name, this.counts.map((count) => s[count])])
-    const now = JSON.stringify([lengths, unknown.map(([name, s]) => [name, s.lastConnected])])
+    const now = JSON.stringify(on.map(([name, s]) => [
+      name,
+      // A length that is not known after a connection is asked for.
+      this.counts.map((count) => s[count] ?? s.lastConnected),
+    ]))
     if (this.loading || (now === this.asked && this.offers)) return
     this.asked = now
     this.loading = true
@@ -74,27 +71,28 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
 
   protected override render(): TemplateResult {
     const q = this.query.trim().toLowerCase()
-    const fits = (o: O) =>
-      !q || [o.server, o.name, o.title, o.description, this.keyOf(o)].some((text) => text?.toLowerCase().includes(q))
-    const found = (this.offers ?? []).filter((o) => this.servers[o.server] && fits(o))
+    const found = (this.offers ?? []).filter((o) =>
+      this.servers[o.server] &&
+      [o.server, o.name, o.title, o.description, this.keyOf(o)].join('\n').toLowerCase().includes(q)
+    )
     const groups = [...new Set(found.map((o) => o.server))].map((server) => ({
       server,
       list: found.filter((o) => o.server === server),
     }))
     return html`
       <div class="filters">${
-      searchField(this.searchId, this.t(this.words.search), this.query, (query) => (this.query = query))
+      searchField(this.searchId, this.t(`search_${this.kind}`), this.query, (query) => (this.query = query))
     }</div>
-      <p class="found" role="status">${
-      !this.offers ? this.t('loading') : q ? this.t('matches', { n: found.length }) : nothing
-    }</p>
+      <p class="found" role="status">${this.says(found.length)}</p>
       ${faultView(this.fault)}
-      ${
-      this.offers && !found.length && !this.fault
-        ? html`<p class="nothing">${this.t(this.offers.length ? 'no_match' : this.words.none)}</p>`
-        : nothing
-    }
       ${repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list))}`
+  }
+
+  /** How many there are, for those who do not see the list come. */
+  private says(n: number): string {
+    if (!this.offers) return this.t('loading')
+    if (n || this.fault) return this.t(this.query ? 'matches' : 'listed', { n })
+    return this.t(this.offers.length ? 'no_match' : `no_${this.kind}`)
   }
 
   private group(server: string, list: O[]): TemplateResult {

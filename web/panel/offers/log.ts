@@ -69,7 +69,7 @@ class LogView extends PanelPart {
     const least = levels.indexOf(this.level)
     const found = (this.held ?? this.entries ?? []).filter((e) =>
       levels.indexOf(e.level) >= least &&
-      (!q || [e.server, e.logger, e.text].some((text) => text?.toLowerCase().includes(q)))
+      (!q || [e.server, e.logger, e.text].join('\n').toLowerCase().includes(q))
     ).reverse()
     return html`
       <div class="filters">

@@ -15,7 +15,7 @@ import { PromptForm } from './prompt-form.ts'
 /** Prompts by server. */
 class PromptsView extends OfferList<PromptInfo> {
   protected readonly counts = ['promptCount'] as const
-  protected readonly words = { search: 'search_prompts', none: 'no_prompts' } as const
+  protected readonly kind = 'prompts'
 
   protected async load(): Promise<PromptInfo[]> {
     const { registry } = this.panel

@@ -12,7 +12,7 @@ type Listed = ResourceInfo | ResourceTemplateInfo
 /** Resources and templates by server. */
 class ResourcesView extends OfferList<Listed> {
   protected readonly counts = ['resourceCount', 'templateCount'] as const
-  protected readonly words = { search: 'search_resources', none: 'no_resources' } as const
+  protected readonly kind = 'resources'
   private stop: (() => void) | undefined
 
   override connectedCallback(): void {

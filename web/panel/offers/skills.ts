@@ -12,7 +12,7 @@ import { OfferList } from './list.ts'
 /** Skills by server. */
 class SkillsView extends OfferList<SkillInfo> {
   protected readonly counts = []
-  protected readonly words = { search: 'search_skills', none: 'no_skills' } as const
+  protected readonly kind = 'skills'
 
   protected async load(): Promise<SkillInfo[]> {
     const { registry } = this.panel

@@ -94,7 +94,9 @@ class Review extends PanelDialog {
         ${
         differing.some((p) => p !== 'name')
           ? html`<p class="hint">${
-            this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })
+            this.t('held_before_unknown', {
+              parts: differing.map((p) => this.t(`part_${p}` as Key)).join(this.t('comma')),
+            })
           }</p>`
           : nothing
       }

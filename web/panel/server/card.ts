@@ -67,7 +67,7 @@ class Card extends PanelPart {
       ${
       missing.length
         ? html`<div class="diagnosis" part="diagnosis"><p><strong>${this.t('missing')}</strong> ${
-          this.t('missing_why', { names: missing.map((header) => clean(header, 100)).join(', ') })
+          this.t('missing_why', { names: missing.map((header) => clean(header, 100)).join(this.t('comma')) })
         }</p>${this.credentials(missing)}</div>`
         : this.asking
         ? html`<div class="diagnosis" part="diagnosis">${this.credentials(['Authorization'])}</div>`
@@ -143,7 +143,7 @@ class Card extends PanelPart {
       ...(config.headers && Object.keys(config.headers).length
         ? [
           this.t(isKept(this.panel, config) ? 'headers_device' : 'headers_tab', {
-            names: Object.keys(config.headers).slice(0, 5).map((header) => clean(header, 60)).join(', '),
+            names: Object.keys(config.headers).slice(0, 5).map((header) => clean(header, 60)).join(this.t('comma')),
           }),
         ]
         : []),

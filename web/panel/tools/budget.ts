@@ -48,7 +48,7 @@ export function budgetView(
     out.length
       ? html`<div class="fit">
       <p>${t('fit_text', { n: out.length })} ${
-        out.slice(0, 12).map((tool, i) => html`${i ? ', ' : ''}<bdi class="mono">${clean(tool.name, 64)}</bdi>`)
+        out.slice(0, 12).map((tool, i) => html`${i ? t('comma') : ''}<bdi class="mono">${clean(tool.name, 64)}</bdi>`)
       }${out.length > 12 ? '…' : ''}</p>
       <button type="button" class="small primary" @click=${apply}>${t('fit', { n: out.length })}</button></div>`
       : nothing

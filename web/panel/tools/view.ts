@@ -222,7 +222,7 @@ class ToolsView extends PanelPart {
   }
 
   private badge(flags: readonly Flag[]): TemplateResult {
-    const label = [...new Set(flags.map((f) => this.t(`flag_${f.code}`)))].join(', ')
+    const label = [...new Set(flags.map((f) => this.t(`flag_${f.code}`)))].join(this.t('comma'))
     return html`<span class="badge warn" title=${label}>${flagIcon}<span>${label}</span></span>`
   }
 
