@@ -265,3 +265,17 @@ test('W14: shape and word show a standing, and not colour alone', async () => {
     )
   await p.page.close()
 })
+
+test('on paper nothing is cut off, and icons grow with the font', async () => {
+  const p = await all.states.activity!({ colorScheme: 'dark' })
+  await p.page.emulateMedia({ media: 'print' })
+  const timeline = p.panel.locator('.timeline')
+  assert.deepEqual(
+    await timeline.evaluate((e) => [e.scrollHeight > e.clientHeight + 1, getComputedStyle(e).colorScheme]),
+    [false, 'light'],
+  )
+  await p.page.emulateMedia({ media: 'screen' })
+  await p.page.evaluate(() => void (document.documentElement.style.fontSize = '32px'))
+  assert.equal((await p.panel.locator('.icon').first().boundingBox())!.width, 40)
+  await p.page.close()
+})

@@ -30,6 +30,7 @@ import { isLocal, permissionFor, standingOf, type LocalNetworks } from './server
 import { searchField, selectField } from '../ui/fields.ts'
 import { styles } from '../ui/style.ts'
 import { clean } from '../ui/text.ts'
+import { printStyles } from './print.ts'
 import { ToolLists } from './tools/ledger.ts'
 import { Flags } from './tools/flags.ts'
 import { TokenCounts } from './tools/tokens.ts'
@@ -50,7 +51,7 @@ const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], wi
 
 /** The settings panel; see types.ts. */
 export class PortolanPanel extends Shell implements types.PortolanPanel, PanelContext {
-  static override styles = styles
+  static override styles = [styles, printStyles]
   static override properties = {
     registry: { attribute: false },
     messages: { attribute: false },
