@@ -7,7 +7,7 @@ import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
 import { ConfigStore, pinsShape, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
-import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
+import type { RememberedApproval, ServerConfig, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
 
