@@ -348,9 +348,20 @@ func TestParamHeaders(t *testing.T) {
 	e.pair(t, b)
 	e.connect(t, b)
 	d := newDesktopOf(t, modern, overHTTP(t, b, ""), nil)
+	params := &mcp.CallToolParams{Name: "regional", Arguments: map[string]any{"region": "north"}}
 	d.names(t, true)
-	if said, _ := d.call(t, "regional", map[string]any{"region": "north"}); said != `{"region":"north"}` {
-		t.Errorf("with the header: %s", said)
+	result, err := d.CallTool(t.Context(), params)
+	for err != nil && strings.Contains(err.Error(), "header mismatch") {
+		select { // a change of the list made go-sdk's client forget which headers the tool has
+		case <-d.changed:
+		case <-time.After(patience):
+			t.Fatalf("with the header: %v", err)
+		}
+		d.names(t, true)
+		result, err = d.CallTool(t.Context(), params)
+	}
+	if err != nil || said1(result) != `{"region":"north"}` {
+		t.Fatalf("with the header: %v, %v", result, err)
 	}
 	token, err := b.Token()
 	if err != nil {
