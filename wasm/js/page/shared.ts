@@ -59,8 +59,7 @@ export async function join(
     })
     worker.onerror = port.onmessage = null
     // Deleting the data of a site replaces its locks. A worker from before has others than a new tab.
-    const { held } = await navigator.locks.query()
-    if (launched.lock && !held!.some(({ name }) => name === launched.lock))
+    if (launched.lock && !await isHeld(launched.lock))
       throw new RegistryError('worker_failed', 'the shared worker began before the data of this site was deleted')
     const channel = portChannel(port)
     const { close } = channel
@@ -71,7 +70,10 @@ export async function join(
     const onDied = (died: (isBack?: boolean) => void) => {
       const ends = new AbortController()
       // Safari releases the locks of a page in its back/forward cache, so the worker takes the tab for a closed one.
-      addEventListener('pageshow', ({ persisted }) => persisted && died(true), ends)
+      const back = async ({ persisted }: PageTransitionEvent) => {
+        if (persisted && !await isHeld(lock)) died(true)
+      }
+      addEventListener('pageshow', (e) => back(e).catch(ignore), ends)
       const unwatch = onReleased(launched.lock, () => died())
       return () => {
         ends.abort()
@@ -84,6 +86,8 @@ export async function join(
     throw e
   }
 }
+
+const isHeld = async (lock: string) => (await navigator.locks.query()).held!.some(({ name }) => name === lock)
 
 function share(): SharedWorker {
   try {
