@@ -164,7 +164,7 @@ async function loadInWorker(
         channel: portChannel(worker),
         mode: 'worker',
         refused,
-        onDied: (died) => onReleased(lock, () => died()),
+        onDied: (died) => onReleased(lock, died),
       }
     },
   }

@@ -74,7 +74,7 @@ export async function join(
         if (persisted && !await isHeld(lock)) died(true)
       }
       addEventListener('pageshow', (e) => back(e).catch(ignore), ends)
-      const unwatch = onReleased(launched.lock, () => died())
+      const unwatch = onReleased(launched.lock, died)
       return () => {
         ends.abort()
         unwatch()
@@ -87,6 +87,7 @@ export async function join(
   }
 }
 
+/** Whether any realm of this origin holds the lock. */
 const isHeld = async (lock: string) => (await navigator.locks.query()).held!.some(({ name }) => name === lock)
 
 function share(): SharedWorker {

@@ -101,7 +101,7 @@ export function onReleased(lock: string | undefined, gone: () => void): () => vo
     navigator.locks?.request(
       lock,
       { ifAvailable: true },
-      async (free) => free || navigator.locks.request(lock, { signal: ends.signal }, gone),
+      async (free) => free || navigator.locks.request(lock, { signal: ends.signal }, () => gone()),
     ).catch(ignore)
   return () => ends.abort()
 }
