@@ -50,6 +50,13 @@ async function inOtherFonts(p: PanelPage): Promise<string[]> {
           [...window.panel.shadowRoot!.querySelectorAll('.line')].filter((e) => e.scrollHeight > e.clientHeight + 1)
             .slice(0, 2).map((e) => `a row is too low: ${e.scrollHeight} in ${e.clientHeight}`)
         ),
+        ...await p.page.evaluate(() =>
+          [...window.panel.shadowRoot!.querySelectorAll('.icon')].filter((e) => e.checkVisibility()).map((e) =>
+            e.getBoundingClientRect()
+          ).filter((box) => Math.abs(box.width - box.height) > 0.5).map((box) =>
+            `an icon is not square: ${box.width} by ${box.height}`
+          ).slice(0, 2)
+        ),
       )
     }
     const after = await sizes()

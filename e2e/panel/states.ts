@@ -326,6 +326,7 @@ export async function panelStates(
     },
     activity: async (context, query) => {
       const p = await openPanel(browser, site, { context, servers: demo, query })
+      await p.page.clock.setFixedTime('2026-11-28T22:54:58') // a time that takes much room
       await p.page.evaluate(async () => {
         for (let i = 0; i < 20; i++)
           await window.registry.call(i % 5 ? 'demo__echo' : 'demo__weather', { text: 'x', city: 'Oslo' })

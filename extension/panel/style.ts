@@ -19,7 +19,7 @@ p, li, label, summary { overflow-wrap: anywhere; }
 .chip { --_tone: var(--_dim); margin-inline-start: auto; display: inline-flex; gap: .35rem; align-items: center;
   min-block-size: 2rem; padding: .1rem .7rem .1rem .45rem; border-radius: 1rem; font-size: .86rem;
   background: var(--_paper); text-align: start; }
-.chip .icon { color: var(--_tone); inline-size: 1.1rem; block-size: 1.1rem; }
+.chip .icon { color: var(--_tone); inline-size: 1.1rem; }
 [data-standing=connected] { --_tone: var(--_good); }
 :is([data-standing=connecting], [data-standing=paused]) { --_tone: var(--_wait); }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
@@ -28,7 +28,7 @@ p, li, label, summary { overflow-wrap: anywhere; }
 portolan-panel::part(tabs) { display: none; } portolan-panel::part(notices) { inset-block-end: 7rem; }
 .places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
   padding: .35rem .1rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
-.places .icon { inline-size: 1.15rem; block-size: 1.15rem; }
+.places .icon { inline-size: 1.15rem; }
 .places .count { color: var(--_ink); }
 
 .main { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
@@ -116,7 +116,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .comparison .quote.whole { max-block-size: 16rem; overflow: auto; }
 .comparison .site { display: inline-flex; flex-wrap: wrap; gap: .3rem; align-items: center; min-inline-size: 0; --_tone: var(--_dim); }
 .comparison .site::before { margin-inline-end: -.3rem; }
-.comparison .site .icon { color: var(--_tone); inline-size: 1rem; block-size: 1rem; }
+.comparison .site .icon { color: var(--_tone); inline-size: 1rem; }
 .comparison [data-state=answered] { --_tone: var(--_good); } .comparison [data-state=failed] { --_tone: var(--_bad); }
 .comparison code { overflow-wrap: anywhere; white-space: normal; } .scrolls { overflow-x: auto; position: relative; }
 .scrolls table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }

@@ -2,8 +2,7 @@ import { svg, type SVGTemplateResult } from 'lit'
 
 /** An icon of 20 by 20, in the colour of the text. */
 export const icon = (paths: SVGTemplateResult, name = '') =>
-  svg`<svg class="icon ${name}" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"
-    focusable="false">${paths}</svg>`
+  svg`<svg class="icon ${name}" viewBox="0 0 20 20" aria-hidden="true">${paths}</svg>`
 
 /** The state of a server or a link, as a person sees it. */
 export type Standing =

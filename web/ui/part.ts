@@ -52,12 +52,12 @@ const focusable = 'h2[tabindex], button:enabled:not([aria-selected=false]), inpu
 export function keepFocus(focused: Element | null | undefined, render: () => void): void {
   const places: Element[] = []
   for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
-  const before = document.activeElement
+  const had = document.activeElement !== document.body
   render()
-  if (document.activeElement !== document.body || before === document.body && focused?.isConnected) return
-  if (focused?.isConnected) return (focused as HTMLElement).focus({ preventScroll: true })
-  const place = places.find((p) => p.isConnected && p.querySelector(focusable))
-  place?.querySelector<HTMLElement>(focusable)!.focus()
+  if (document.activeElement !== document.body) return
+  if (!focused?.isConnected)
+    places.find((p) => p.isConnected && p.querySelector(focusable))?.querySelector<HTMLElement>(focusable)!.focus()
+  else if (had) (focused as HTMLElement).focus({ preventScroll: true })
 }
 
 /** Declares properties that render the element again when they change, and have no attribute. */

@@ -68,7 +68,7 @@ textarea { resize: vertical; inline-size: 100%; } ::placeholder { color: var(--_
 :not(button)[tabindex="-1"]:focus-visible { outline: none; }
 .field { display: grid; gap: .2rem; min-inline-size: 0; align-content: start; }
 .field label, legend { font-size: .86rem; font-weight: 600; }
-.field input, .field select { inline-size: 100%; min-block-size: 2.4rem; }
+.field :is(input, select) { inline-size: 100%; min-block-size: 2.4rem; }
 fieldset { border: 1px solid var(--_line); border-radius: 10px; margin: 0; padding: .6rem .8rem .8rem;
   min-inline-size: 0; display: grid; gap: .5rem; }
 .choice { display: grid; grid-template-columns: auto 1fr; gap: .6rem; align-items: start; }
@@ -80,7 +80,7 @@ summary { cursor: pointer; font-size: .9rem; inline-size: fit-content; min-block
 details[open] > summary { margin-block-end: .4rem; }
 meter { inline-size: 100%; block-size: .8rem; }
 
-.icon { display: block; flex: none; inline-size: 1.25rem; block-size: 1.25rem; }
+.icon { display: block; flex: none; inline-size: 1.25rem; }
 .icon .line, .icon .track { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round;
   stroke-linejoin: round; }
 .icon .track { opacity: .3; } .icon .fill { fill: currentcolor; }
@@ -191,7 +191,7 @@ p.budget { display: block; }
 .tokens { font-variant-numeric: tabular-nums; }
 .badge { display: inline-flex; gap: .2rem; align-items: center; font-size: .78rem; border-radius: 9px;
   padding: .05rem .5rem; border: 1px solid var(--_line); color: var(--_dim); overflow-wrap: anywhere; }
-.badge .icon { inline-size: .9rem; block-size: .9rem; }
+.badge .icon { inline-size: .9rem; }
 .badge.warn { color: var(--_wait); background: var(--_wait-wash); border-color: transparent; }
 
 dialog { background: var(--_paper); scroll-padding-block: 4.5rem; border: 1px solid var(--_line); border-radius: 14px; padding: 0;
@@ -217,7 +217,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 portolan-combo { display: block; }
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
 .task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
-.task > [role=status]:empty { position: absolute; }
+:is(.task, .add) > [role=status]:empty { position: absolute; }
 .log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
@@ -251,7 +251,7 @@ canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--_lin
   min-inline-size: 3rem; }
 .add { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .8rem .9rem;
   display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); }
-.add > .row { align-items: end; } .add > [role=status]:empty { position: absolute; }
+.add > .row { align-items: end; }
 .add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
 a { color: var(--_accent); } .back { justify-self: start; }
 .listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
@@ -292,7 +292,7 @@ a { color: var(--_accent); } .back { justify-self: start; }
   .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
   .about { flex-wrap: wrap; } .about .clip { flex-basis: 100%; }
   .budget { grid-template-columns: minmax(0, 1fr); }
-  .line { grid-template-columns: 5.2rem minmax(0, 1fr) 5rem; } .line > :last-child { display: none; }
+  .line { grid-template-columns: 6.5rem minmax(0, 1fr) 5rem; } .line > :last-child { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) { .turning { animation: turn 1.1s linear infinite; }
 @keyframes turn { to { rotate: 360deg; } } }

@@ -167,7 +167,7 @@ class ActivityView extends PanelPart {
     return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${
       r.over ? r.outcome ?? 'ok' : 'running'
     }>
-      <span role="cell" class="dim">${this.panel.words.time(r.at)}</span>
+      <span role="cell" class="dim clip">${this.panel.words.time(r.at)}</span>
       <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
       this.chosen?.id === r.id
     } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${
