@@ -20,7 +20,7 @@ import { floor, type CrowdOutcome } from './farmfloor.ts'
 
 /**
  * The farm of misbehaving servers, in tables: what becomes of each natively, in Node and
- * in Chromium; what a good server beside it notices, and what it would without any registry; what memory it costs;
+ * in Chromium; the effect on a good server beside it, with and without a registry; the cost in memory;
  * how long after their deadlines calls of the API return.
  *
  * ./build.sh farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs
@@ -306,7 +306,7 @@ const rss = (pids: number[]) =>
     0,
   )
 
-/** How much larger a realm is at most while it works, in MiB. */
+/** The most that a realm grows while it works, in MiB. */
 async function growth(realm: Realm, work: () => Promise<unknown>): Promise<[most: number, after: number]> {
   const pids = await realm.pids()
   const before = rss(pids)

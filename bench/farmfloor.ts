@@ -1,6 +1,6 @@
 import type { Task } from '../e2e/web/farm.ts'
 
-/** How long calls of the good server took, and how many failed. */
+/** The durations of calls of the good server, and the number that failed. */
 export interface CrowdOutcome {
   goodMs: number[]
   errors: number
@@ -8,7 +8,7 @@ export interface CrowdOutcome {
 }
 
 /**
- * What the machine itself makes of neighbours: a worker that calls the good server, and one that
+ * The machine's own neighbours: a worker that calls the good server, and one that
  * reads whatever the hostile one sends, up to what a registry reads, and throws it away. Nothing
  * is parsed, and there is no registry. It refers to nothing outside.
  */

@@ -10,7 +10,7 @@ import { root } from '../e2e/web/harness.ts'
 import { median, print, type Table } from './report.ts'
 
 /**
- * What the gateway adds to a call of a stdio program, and 50 programs at once. The official TypeScript client calls the
+ * The cost of the gateway: a call of a stdio program, and 50 programs at once. The official TypeScript client calls the
  * same programs over stdio and through the gateway, in turns. Asserts nothing.
  *
  *   ./build.sh bench gateway [--calls 500]

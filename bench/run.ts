@@ -214,7 +214,7 @@ const list = (page: Page, urls: string[], want: number) =>
   }, [urls, want] as const)
 
 /**
- * How long the main thread is away at most meanwhile, by messages that it sends itself: they take a core, and what
+ * The longest absence of the main thread, by messages that it sends itself: they take a core, and what
  * they watch is not timed.
  */
 async function longestGap(page: Page, work: () => Promise<unknown>, watches = true): Promise<number> {

@@ -141,7 +141,7 @@ const definitions = Array.from({ length: 5000 }, (_, i) => {
 const servers = await Promise.all([0, 1, 2, 3, 4].map((n) => listing(definitions.slice(n * 1000, n * 1000 + 1000))))
 const configs = Object.fromEntries(servers.map((s, i) => [`s${i}`, { url: s.url }]))
 const [browser, site] = [await launchChromium(), await servePackage()]
-/** What is measured in a page: the first search, which makes the index, and later ones. */
+/** The measured work in a page: the first search, which makes the index, and later ones. */
 const look = (mode: string) =>
   `(async () => {
   const { createRegistry, connectRegistry, portChannel, serveRegistry } = await import('/index.js')

@@ -63,7 +63,7 @@ export function recall(queries: Query[], search: Search): { first: number; five:
   return { first: 100 * first / queries.length, five: 100 * five / queries.length }
 }
 
-/** How often the best score of a query with a right tool is above that of one without: 1 is always, 0.5 chance. */
+/** The share of scores of a query with a right tool above that of one without: 1 is always, 0.5 chance. */
 export function separation(queries: Query[], search: Search): number {
   const scores = (wanted: boolean) =>
     queries.filter((q) => q.right.length > 0 === wanted).map((q) => search(q.text).score)

@@ -13,7 +13,7 @@ import (
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
 
-// eventLogger is the logger's name of browser events (K9). An event reaches clients
+// eventLogger is the logger's name of browser events. An event reaches clients
 // that set a logging level, as notifications/message.
 const eventLogger = "portolan/event"
 

@@ -17,7 +17,7 @@ type ambiguousError string
 
 func (e ambiguousError) Error() string { return string(e) }
 
-// errNotConnected answers a call while no browser is connected (T6).
+// errNotConnected answers a call while no browser is connected.
 const errNotConnected = notConnectedError("No browser extension connected. " +
 	"Start the browser in which the Portolan extension is installed; " +
 	"if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")

@@ -28,7 +28,7 @@ func guarded(routes map[string]http.HandlerFunc) http.Handler {
 	return loopback.Guard(mux)
 }
 
-// serveDiscovery answers with the addresses of the bridge (B4). Any program on this
+// serveDiscovery answers with the addresses of the bridge. Any program on this
 // machine may read them; they are not secret.
 func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	origin, present, d := loopback.SingleHeader(req, "Origin")

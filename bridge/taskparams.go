@@ -14,7 +14,7 @@ import (
 const metaTask = "portolan/task"
 
 // withTask moves what metaTask carries into _meta, where it passes go-sdk. The methods about tasks get params, because
-// go-sdk's custom methods fail without them. What is no such request comes back unchanged.
+// go-sdk's custom methods fail without them. Any other request comes back unchanged.
 func withTask(method string, params json.RawMessage) json.RawMessage {
 	if strings.HasPrefix(method, "tasks/") && (len(params) == 0 || string(params) == "null") {
 		return json.RawMessage(`{}`)

@@ -139,7 +139,7 @@ async function runningModule(): Promise<ToolModule> {
   return running
 }
 
-/** What a client gets of the registry while the user does not offer it. */
+/** The answer to a client while the user does not offer the registry. */
 const nothing: Record<string, object> = {
   'resources/list': { resources: [] },
   'resources/templates/list': { resourceTemplates: [] },
@@ -362,7 +362,7 @@ async function readAll(wait = 50): Promise<void> {
 const ready = readAll()
 
 browser.onPort((name, sender, port) => {
-  // Only pages of this extension: no web page, no other extension, no content script (S9).
+  // Only pages of this extension: no web page, no other extension, no content script.
   if (sender.id !== browser.extensionId() || sender.origin !== origin) return port.close()
   if (name === panelPort) publisher.open(port, ready)
   else if (name === registryPort) registry.serve(port, ready).catch(() => port.close())

@@ -214,7 +214,7 @@ export interface Trouble {
   answer?: string
 }
 
-/** How prompts ended since the browser started (T25). Cancelled prompts are not counted. */
+/** The outcomes of prompts since the browser started. Cancelled prompts are not counted. */
 export interface Tally {
   answered: number
   failed: number
@@ -259,7 +259,7 @@ export interface Comparison {
   /** The common answer, or the verdict. */
   answer?: string
   openPoints?: string[]
-  /** Why there is no judgement. */
+  /** The reason why there is no judgement. */
   fault?: string | undefined
 }
 
@@ -280,13 +280,13 @@ export interface Options {
   reuse: 'off' | 'project' | 'client'
   /** Keeps questions and answers, in this profile only. Off by default. */
   history: boolean
-  /** How many days they are kept. */
+  /** The time that they are kept, in days. */
   historyDays: number
   /** Keeps the words of people and chats in bundles about trouble. Off by default. */
   debugTexts: boolean
 }
 
-/** What the bridge says of the client of a call. Name, version and project are the client's own claims. */
+/** The bridge's description of the client of a call. Name, version and project are the client's own claims. */
 export interface ClientClaim {
   id?: string
   name?: string
@@ -321,7 +321,7 @@ export interface PageOrigin {
     /** The page has a modelContext. */
     supported: boolean
     tools: { name: string; title: string; description: string; readOnly: boolean }[]
-    /** How many more tools were left out. */
+    /** The number of further tools that were left out. */
     left: number
   }[]
 }

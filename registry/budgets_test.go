@@ -70,7 +70,7 @@ func TestUserConnectsBeyondTheBound(t *testing.T) {
 	}
 }
 
-// What a server sends beyond its rate shows in its health, and its list stays.
+// Messages beyond a server's rate show in its health, and its list stays.
 func TestDroppedMessagesShowInHealth(t *testing.T) {
 	h := &harbour{}
 	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})

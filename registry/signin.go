@@ -118,7 +118,7 @@ var (
 	ErrSignIn = errors.New("signing in did not work")
 )
 
-// What ServerHealth.SignIn says.
+// The values of ServerHealth.SignIn.
 const (
 	SignInNeeded = "needed"
 	SignedIn     = "signed-in"

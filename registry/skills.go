@@ -11,8 +11,9 @@ import (
 var skillsPath = []string{"extensions", "io.modelcontextprotocol/skills"}
 
 // Skills lists the skills of servers that announce the extension io.modelcontextprotocol/skills, as [Registry.Resources]
-// does. An [Offer.Def] is a Skill of SEP-2640. Who loads one checks it, and reads its files by [Registry.ReadResource].
-// In a browser the page does that, because the module has no SHA-256.
+// does. An [Offer.Def] is a Skill of SEP-2640. A host that loads
+// one checks it, and reads its files by [Registry.ReadResource]. In a browser the page does that, because the module
+// has no SHA-256.
 func (r *Registry) Skills(ctx context.Context, servers ...string) ([]Offer, error) {
 	return r.allOffers(ctx, skillList, servers)
 }

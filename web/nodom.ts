@@ -1,4 +1,4 @@
-// What the panel's bundle finds under the names of a browser's globals (build.sh
+// Stand-ins that the panel's bundle finds under the names of a browser's globals (build.sh
 // injects it), so that it can be imported where there is none: then its element is
 // not defined, and nothing is left behind.
 

@@ -1,6 +1,6 @@
 import { toOpenAI, type Listed, type Variant } from './variant.ts'
 
-/** What the two generations of the official TypeScript client have in common. */
+/** The code that the two generations of the official TypeScript client share. */
 interface Client {
   connect(transport: never): Promise<unknown>
   listTools(params?: { cursor: string }): Promise<{ tools: Listed[]; nextCursor?: string | undefined }>

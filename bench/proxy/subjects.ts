@@ -15,7 +15,7 @@ const environment = {
 }
 const stock = ['worker.mjs', 'runtime.mjs', 'wasm_exec.js', 'app.wasm'].map((name) => [name, `dist/stock/${name}`])
 
-/** What is measured; without a process it is the server itself. */
+/** The measured program; without a process it is the server itself. */
 export type Subject = { url: string } & Partial<Running>
 
 export const subjects: Record<string, () => Promise<Subject>> = {

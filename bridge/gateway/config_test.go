@@ -115,7 +115,7 @@ func TestRequestsAreNamedOnce(t *testing.T) {
 	}
 }
 
-// FuzzParse reads foreign messages. What is edited stays one valid line.
+// FuzzParse reads foreign messages. An edited message stays one valid line.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":"\u0041"}}}`))
 	f.Add([]byte("{\n\"jsonrpc\" : \"2.0\",\"i\\u0064\":\"a\",\"result\":[]}"))

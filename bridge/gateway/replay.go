@@ -52,7 +52,7 @@ func (s *stream) enter(after int) turn {
 	return s.turn
 }
 
-// exit ends a response. What waits is kept if the client can ask for it.
+// exit ends a response. Waiting events are kept if the client can ask for them.
 func (s *stream) exit(mine turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

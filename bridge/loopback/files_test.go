@@ -64,7 +64,7 @@ func TestReplaceFileTakesALeftoverAway(t *testing.T) {
 	}
 }
 
-// The file may lie elsewhere, behind a link. What is taken out of it is gone there, too.
+// The file may lie elsewhere, behind a link. A removed entry is gone there, too.
 func TestReplaceFileBehindALink(t *testing.T) {
 	path, link := filepath.Join(t.TempDir(), "bridge.json"), filepath.Join(t.TempDir(), "bridge.json")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

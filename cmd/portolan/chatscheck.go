@@ -42,7 +42,7 @@ type scenario struct {
 	Expect  expect   `json:"expect"`
 }
 
-// expect has the assertions of B32. Zero values assert nothing.
+// expect has the assertions of a case. Zero values assert nothing.
 type expect struct {
 	BothMustSucceed    bool     `json:"bothMustSucceed,omitempty"` // every one of the sites answers
 	MinAnswerLength    int      `json:"minAnswerLength,omitempty"`
@@ -95,7 +95,7 @@ func readScenarios(file string) ([]scenario, error) {
 
 var sum = regexp.MustCompile(`^\D{0,16}\d+\s*[-+*/x×÷]\s*\d+\D{0,4}$`)
 
-// trivial reports a prompt like "1+1", "Hello" or "OK" (B33): a sum, or fewer than five words.
+// trivial reports a prompt like "1+1", "Hello" or "OK": a sum, or fewer than five words.
 func trivial(prompt string) bool {
 	plain := strings.TrimSpace(prompt)
 	if sum.MatchString(plain) {

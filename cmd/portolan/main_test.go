@@ -297,7 +297,7 @@ func TestAnInterruptEndsACommandThatReadsAPipe(t *testing.T) {
 	}
 }
 
-// What is no file in place of the keys ends in a sentence that says what to do.
+// A folder in place of the file of keys ends in a sentence that says what to do.
 func TestKeysThatAreNoFile(t *testing.T) {
 	for _, row := range []struct {
 		name, text, want string

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import type { Engine } from '../web/harness.ts'
 
-/** What a browser made of an app. */
+/** The result of a browser for an app. */
 export interface Seen {
   /** The registry's mode. */
   mode: string
@@ -13,11 +13,11 @@ export interface Seen {
   panel: boolean
   /** The panel's button signs in, over the callback page that the app was built with. */
   signIn?: boolean
-  /** What went wrong, also where the app did not notice. */
+  /** The faults, also where the app did not notice them. */
   faults: string[]
 }
 
-/** What the page says of itself, as one expression. */
+/** The state of the page, as one expression. */
 const said = `(() => {
   const main = document.querySelector('main')
   const card = document.querySelector('portolan-panel')?.shadowRoot?.querySelector('article')?.innerText ?? ''

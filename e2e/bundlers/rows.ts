@@ -9,7 +9,7 @@ export interface Row {
   folder?: string
   /** Builds the app. */
   build?: string
-  /** What the build has made, of which the bytes are counted. */
+  /** The files of the build, of which the bytes are counted. */
   output?: string
   /** Serves the app at `PORT`; default: the files of `site`. */
   serve?: string

@@ -41,7 +41,7 @@ const server = await sdkServer()
 const guarded = await oauthServer()
 const running: Record<string, Engine> = {}
 
-/** Builds, serves and drives one row; what does not work is in its faults. */
+/** Builds, serves and drives one row; its faults say what does not work. */
 async function attempt(row: Row): Promise<Tried> {
   const begun = Date.now()
   const tried: Tried = {

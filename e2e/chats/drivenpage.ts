@@ -150,7 +150,7 @@ export class Driven {
     }
   }
 
-  /** What a page is doing that says nothing. */
+  /** The work of a page that says nothing. */
   #state(): Promise<string> {
     const state = this.page.evaluate(() => `${document.readyState}, ${typeof globalThis.driverPort?.onmessage}`)
     return Promise.race([state.catch(String), new Promise<string>((resolve) => setTimeout(resolve, 3000, 'no reply'))])

@@ -40,7 +40,7 @@ export const others: On[] = [
   { name: 'Copilot', site: 'copilot', query: {}, layout: 'messages' },
 ]
 
-/** How often the plain prompt is sent. If it is set, every test runs on every layout and in every language. */
+/** The number of plain prompts. If it is set, every test runs on every layout and in every language. */
 export const runs = Number(process.env.DRIVER_RUNS ?? 2)
 export const thorough = process.env.DRIVER_RUNS !== undefined
 

@@ -1,7 +1,7 @@
-// What the client under test does in each scenario: in Node (driver.mjs) and in a
+// The work of the client under test in each scenario: in Node (driver.mjs) and in a
 // page (browser.mjs). The scenarios are those of driver/main.go.
 
-/** What the user of this client says when a scenario's tool asks. */
+/** The answer of this client's user when a scenario's tool asks. */
 const answers = {
   'elicitation-sep1034-client-defaults': { action: 'accept', content: {} },
   'sep-2322-client-request-state': { action: 'accept', content: { confirmed: true } },
@@ -42,7 +42,7 @@ const flows = {
   'auth/cross-app-access-complete-flow': 'enterprise-managed',
 }
 
-/** What the suite has registered for a scenario. */
+/** The suite's registrations for a scenario. */
 function identity(scenario, context) {
   if (!context || !scenario.startsWith('auth/')) return undefined
   const c = JSON.parse(context)

@@ -79,7 +79,7 @@ const ownTasks = (name) => behind === 'bridge' && name.startsWith('tasks-')
 const applies = (name, version) =>
   !name.startsWith('sep-2640-') && (behind !== 'bridge' || version < '2026-07-28' || !leftOut.has(name))
 
-/** How each is started with the program, what it prints, and its path. */
+/** The command of each server with the program, its first output, and its path. */
 const starts = {
   gateway: () => [join(root, 'dist/bin/portolan'), [
     'gateway',

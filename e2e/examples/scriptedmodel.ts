@@ -19,7 +19,7 @@ interface Turn {
 }
 
 export interface ScriptedModel extends Listening {
-  /** What it was asked, in order. */
+  /** The questions to it, in order. */
   asked: Body[]
   /** Lets a pause in an answer end. */
   goOn(): void

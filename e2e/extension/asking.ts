@@ -180,7 +180,7 @@ export class Asking {
   }
 }
 
-/** How sure a whole answer is: a site without a mark of complete answers is never `high`. */
+/** The confidence in a whole answer: a site without a mark of complete answers is never `high`. */
 export const sureness = (site: Site) => (siteSpecs[site].layouts.some((l) => l.end.length) ? 'high' : 'medium')
 
 /** Sites whose marks of citations the profile does not know. */

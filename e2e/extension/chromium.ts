@@ -31,7 +31,7 @@ export class Chromium extends RawChromium {
       await cp(await template(paired ? 'paired' : 'granted'), profile, { recursive: true })
     const browser = new Chromium(profile, [
       ...loading(trusted ? await greedyCopy(true) : extensionFolder, ...beside),
-      // What turns while a chat runs would take a quarter of the processor's time.
+      // Animations while a chat runs would take a quarter of the processor's time.
       '--force-prefers-reduced-motion',
       ...args,
     ])

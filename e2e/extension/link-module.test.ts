@@ -118,7 +118,7 @@ async function extension(
   return e
 }
 
-/** What answers of `echo` wait for: the SDK's client drops progress that comes together with the answer. */
+/** The wait of answers of `echo`: the SDK's client drops progress that comes together with the answer. */
 let mayAnswer: Promise<void> | undefined
 const echo: CallHandler = async ({ arguments: args, client }, _signal, { progress }) => {
   for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })

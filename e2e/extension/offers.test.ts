@@ -17,12 +17,12 @@ import { sdkSessions } from '../web/sdksessions.ts'
 import { TestBridge } from './bridge.ts'
 import { hasTool, Rig } from './rig.ts'
 
-// What the servers of the registry offer beside tools reaches desktop clients through the real bridge and extension.
+// Resources and prompts of the registry's servers reach desktop clients through the real bridge and extension.
 
 interface Harbour extends Listening {
   /** Tells the sessions that watch a resource that it has changed. */
   update(uri: string): void
-  /** How many sessions watch a resource, once that is so. */
+  /** The number of sessions that watch a resource, once that is so. */
   watched(uri: string, sessions: number): Promise<void>
   /** Takes the prompt `later` off the list, of every session. */
   change(): void

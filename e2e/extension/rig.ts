@@ -182,7 +182,7 @@ export class Rig {
   }
 }
 
-/** What pairing needs of a rig, in any browser. */
+/** The parts of a rig that pairing needs, in any browser. */
 export interface Pairs {
   bridge: TestBridge
   ask<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>>

@@ -74,7 +74,7 @@ const scripts: Record<string, string> = {
     tool('schema_hidden', { inputSchema: { type: 'object', properties: { ['a\\u200bb']: {} } } })
     for (let i = 0; i < 20; i++)
       tool('schema_30_KB_' + i, { inputSchema: { type: 'object', description: 'x'.repeat(30000) } })
-    // What the page's scripts see is not what the browser has.
+    // The page's scripts see other values than the browser has.
     ModelContext.prototype.getTools = async () => [{ name: 'forged', description: 'forged' }]
     ModelContext.prototype.executeTool = async () => 'forged'
     Promise.prototype.then = function () { throw new Error('no then') }

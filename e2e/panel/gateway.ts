@@ -15,7 +15,7 @@ export interface TestGateway {
   folder: string
   /** Configured servers, as in mcp.json. */
   config: string
-  /** What the terminal shows so far. */
+  /** The text of the terminal so far. */
   output(): string
   /** Waits until the terminal shows a text that matches, after the first `from` characters. */
   shows(pattern: RegExp, from?: number): Promise<RegExpMatchArray>

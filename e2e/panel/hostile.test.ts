@@ -109,7 +109,7 @@ test('W17: hostile texts are shown, and do nothing', async (t) => {
         title: document.title,
         images: root.querySelectorAll('img, script, style, iframe, object, a[href^="javascript"]').length,
         panels: document.querySelectorAll('portolan-panel').length,
-        // What turns a line around, hides or drives a terminal, outside of what is being typed.
+        // Characters that turn a line around, hide or drive a terminal, outside of what is being typed.
         raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u200b]|\udb40[\udc00-\udfff]/
           .exec(text + attributes)?.[0].charCodeAt(0),
         wide: document.documentElement.scrollWidth > innerWidth,

@@ -5,7 +5,7 @@ import type { PanelPage } from './site.ts'
 
 const all = withStates()
 
-/** What has the focus: its name, whether a reader with eyes sees that, and whether it is in sight. */
+/** The focused element: its name, whether a reader with eyes sees the focus, and whether it is in sight. */
 const focused = ({ page }: PanelPage) =>
   page.evaluate(() => {
     const el = window.panel.shadowRoot!.activeElement as HTMLElement | null

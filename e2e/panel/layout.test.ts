@@ -7,7 +7,7 @@ import { withStates } from './states.ts'
 
 const all = withStates()
 
-/** What is wider than the window, or than the dialog that it is in. */
+/** Elements that are wider than the window, or than the dialog that they are in. */
 const tooWide = ({ page }: PanelPage) =>
   page.evaluate(() => {
     const found: string[] = []
@@ -29,7 +29,7 @@ const tooWide = ({ page }: PanelPage) =>
 const spaced =
   '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
 
-/** What is wrong when the browser's font is twice as large, or the page's rem is smaller. */
+/** Faults when the browser's font is twice as large, or the page's rem is smaller. */
 async function inOtherFonts(p: PanelPage): Promise<string[]> {
   const found: string[] = []
   const set = (size: string) => p.page.evaluate((size) => void (document.documentElement.style.fontSize = size), size)
@@ -83,7 +83,7 @@ const looks: Record<string, Parameters<Page['emulateMedia']>[0]> = {
   light: { colorScheme: 'light' },
 }
 
-/** What is too wide in a narrow window: with plain and with long words, each with and without wide text. */
+/** Elements that are too wide in a narrow window: with plain and with long words, each with and without wide text. */
 async function inNarrow(p: PanelPage): Promise<string[]> {
   await p.page.setViewportSize({ width: 320, height: 640 })
   const found: string[] = []
@@ -101,7 +101,7 @@ async function inNarrow(p: PanelPage): Promise<string[]> {
   return found
 }
 
-/** What is wrong in Arabic: too wide, from left to right, or still English. */
+/** Faults in Arabic: too wide, from left to right, or still English. */
 async function inArabic(p: PanelPage): Promise<string[]> {
   await p.page.setViewportSize({ width: 1000, height: 900 })
   await translate(p, 'ar')
@@ -135,7 +135,7 @@ async function inArabic(p: PanelPage): Promise<string[]> {
 
 type Found = Record<string, Record<string, string[]>>
 
-/** What is wrong, by check and state. Each state is opened once, because most of the time goes there. */
+/** The faults by check and state. Each state is opened once, because most of the time goes there. */
 async function visit(): Promise<Found> {
   const found: Found = {}
   for (const [state, open] of Object.entries(all.states)) {

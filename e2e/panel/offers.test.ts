@@ -11,7 +11,7 @@ import { openPanel, panelSite, type PanelPage } from './site.ts'
 let browser: Browser, site: Listening, hostile: Listening
 let greeting = 'Greets somebody.'
 const streams = new Set<ServerResponse>()
-/** What the server has sent on its streams in this test. A stream that opens later gets it too. */
+/** The messages of the server on its streams in this test. A stream that opens later gets them too. */
 let sent: string[] = []
 function send(method: string, params: object): void {
   sent.push(`data: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`)

@@ -228,7 +228,7 @@ test('an address is shown with its host, and opened by a click only', async (t) 
   assert.deepEqual(p.faults, [])
 })
 
-/** Has the server sample, with a model that repeats the last message in capitals. */
+/** Makes the server sample, with a model that repeats the last message in capitals. */
 async function sampled(p: Awaited<ReturnType<typeof scene>>, texts: string[]): Promise<string> {
   return p.page.evaluate((texts) => {
     window.generate = async ({ messages }) => ({

@@ -56,7 +56,7 @@ export interface PanelPage {
   faults: string[]
 }
 
-/** What a page under that policy may complain about: requests that servers refuse, and the icon. */
+/** Complaints that a page under that policy may make: requests that servers refuse, and the icon. */
 const expected = /CORS policy|Failed to load resource|ERR_|favicon|TrustedScriptURL|Loading the image/
 
 /** Opens the page; servers are added, and listed unless `discover` is false. */

@@ -2,7 +2,7 @@ import { listen, type Listening } from '../web/harness.ts'
 import type { Anthropic, GenerateContentResponse, OpenAI } from './clients.ts'
 import { chatPieces, geminiPieces, messagePieces, responsePieces, type Piece } from './streams.ts'
 
-/** What a scripted model sees. */
+/** The input of a scripted model. */
 export interface Seen {
   /** The last thing that the user wrote. */
   question: string
@@ -13,7 +13,7 @@ export interface Seen {
   tools: string[]
 }
 
-/** What a scripted model says. */
+/** The output of a scripted model. */
 export interface Turn {
   text?: string
   calls?: [name: string, args: Record<string, unknown> | string][]
@@ -22,14 +22,14 @@ export interface Turn {
 export interface StandIn extends Listening {
   /** The bodies of its requests, in order. */
   bodies: Record<string, unknown>[]
-  /** What the model saw last. */
+  /** The last input of the model. */
   last(): Seen
 }
 
 type Call = { id: string; name: string; args: Record<string, unknown> | string }
 type Body = Record<string, unknown>
 
-/** How a provider writes its requests and answers. */
+/** The form of a provider's requests and answers. */
 interface Wire {
   read(body: Body, earlier: Map<string, object[]>): Seen & { asked: Asked[] }
   write(text: string | undefined, calls: Call[], id: string, earlier: Map<string, object[]>, body: Body): object

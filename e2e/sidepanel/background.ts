@@ -8,7 +8,7 @@ import {
 import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 import { historyOf, profile, states, troubles } from './state.ts'
 
-/** What a page's port and the background's are, over a MessageChannel. */
+/** The two ends of a page's port, over a MessageChannel. */
 interface End {
   /** Resolves when the other end has handled the message. */
   post(message: unknown): Promise<void>
@@ -130,7 +130,7 @@ export class Background {
     await Promise.all([...this.pages].map((page) => page.post({ state: this.state } satisfies FromBackground)))
   }
 
-  /** What the request returns. */
+  /** The result of the request. */
   private result(m: ToBackground): unknown {
     switch (m.method) {
       case 'debugBundle':
@@ -173,7 +173,7 @@ export class Background {
   }
 }
 
-/** What becomes of the state. Pairing goes on when a test says so. */
+/** Changes of the state. Pairing goes on when a test says so. */
 function changed(s: State, m: ToBackground): Partial<State> {
   switch (m.method) {
     case 'pair':

@@ -8,7 +8,7 @@ import { Background } from './background.ts'
  */
 class StandIn {
   readonly background = new Background(new URLSearchParams(location.search).get('state') ?? 'used')
-  /** What the person says to the browser's own question; undefined: the browser cannot ask. */
+  /** The person's answer to the browser's own question; undefined: the browser cannot ask. */
   says: boolean | undefined = true
   readonly permissionsAsked: browser.Wanted[] = []
   readonly givenBack: browser.Wanted[] = []

@@ -86,7 +86,7 @@ const bare = (page: Page) =>
       elements:
         root.querySelectorAll('img, script, style, iframe, object, portolan-extension, a[href^="javascript"]').length,
       apps: document.querySelectorAll('portolan-extension').length,
-      // What turns a line around, hides, or drives a terminal.
+      // Characters that turn a line around, hide, or drive a terminal.
       raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u200b]|\udb40[\udc00-\udfff]/.exec(
         text + attributes,
       )?.[0].charCodeAt(0),

@@ -12,7 +12,7 @@ const unfold = (page: Page) =>
     for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('details')) d.open = true
   })
 
-/** What a tab shows once it is complete. */
+/** The text of a tab once it is complete. */
 const ready: Record<string, string> = {
   home: 'portolan-profile',
   chats: 'portolan-options',
@@ -82,7 +82,7 @@ test(`axe finds nothing in ${Object.keys(looks).join(', ')}`, async () => {
   await page.close()
 })
 
-/** What is wider than the window. */
+/** Elements that are wider than the window. */
 const tooWide = (page: Page) =>
   page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return []

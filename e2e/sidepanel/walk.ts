@@ -7,7 +7,7 @@ import type { Method, State, ToBackground } from '../../extension/messages.ts'
 import type { Background } from './background.ts'
 import { openPage, panelSite, type Opened, type Wish } from './site.ts'
 
-// What tests of the pages do and look at.
+// The actions and checks that tests of the pages share.
 
 /** A browser and a site for the tests of a file; opens a page in it. */
 export function withPages(start = launchChromium): (wish?: Wish) => Promise<Opened> {

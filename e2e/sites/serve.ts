@@ -36,7 +36,7 @@ export interface Pages {
   path(site: Site, id: string): string
   /** The prompts that the site's backend received, oldest first. */
   prompts(site: Site): Prompt[]
-  /** How often a stop button was pressed. */
+  /** The number of times that a stop button was pressed. */
   stopped(site: Site): number
   close(): Promise<void>
 }

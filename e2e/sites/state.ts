@@ -22,7 +22,7 @@ export interface PageState {
   /** An earlier conversation appears in place of a new chat, this many ms after the load. */
   old: number | false
   /**
-   * How the editor spoils scripted input: `once` drops the first execCommand, `newlines` makes one line
+   * The way in which the editor spoils scripted input: `once` drops the first execCommand, `newlines` makes one line
    * of it, `scripted` drops every execCommand and synthetic paste, `all` drops all input without a key.
    */
   mangle: false | 'once' | 'newlines' | 'scripted' | 'all'

@@ -6,7 +6,7 @@ import type { Activity, Registry, RegistryOptions } from '../../wasm/js/shared/t
 import { freePort, listen } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
-// What registry.observe tells of the built package.
+// The activities that registry.observe reports, of the built package.
 
 let server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {

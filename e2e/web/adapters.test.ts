@@ -59,7 +59,7 @@ const results = {
   },
 }
 
-/** What the model asks for, by the question. It ends with the texts of the answers. */
+/** The model's calls, by the question. It ends with the texts of the answers. */
 const calls: Record<string, NonNullable<Turn['calls']>> = {
   Together: [['first', {}], ['second', {}]],
   Fail: [['demo__echo', { text: 'no' }], ['demo__fail', { reason: 'high tide' }], ['second', {}]],

@@ -1,13 +1,13 @@
-// What hostile apps try. Each script runs in an app, after its handshake, and reports what came of it.
+// The attempts of hostile apps. Each script runs in an app, after its handshake, and reports what came of it.
 
 /** An app of the test's server. */
 export interface AppCase {
   name: string
   /** The body of an async function. Its value is reported. SPY is a server that must hear nothing. */
   script: string
-  /** What is reported, by an app with a card only where the browser keeps it. Absent: nothing is. */
+  /** The expected report, by an app with a card only where the browser keeps it. Absent: none. */
   want?: unknown
-  /** Why a card takes the app's place. */
+  /** The reason why a card takes the app's place. */
   card?: string
   /** The script runs without a handshake. */
   raw?: boolean
@@ -237,7 +237,7 @@ export const cases: AppCase[] = [
 ]
 
 /**
- * What the sandbox page alone must bound: it passes on at most so many messages, and 50 in each second, and
+ * The bounds of the sandbox page alone: it passes on at most so many messages, and 50 in each second, and
  * then what it says itself.
  */
 export const sandboxCases: { name: string; script: string; most: number; last: string; refused?: number }[] = [

@@ -5,7 +5,7 @@ import type { Registry } from '../../wasm/js/shared/types.ts'
 import { launchChromium, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
-// What is approved in one tab, in the others, each with a worker of its own, in Chromium, on the built package.
+// Approvals of one tab, in the others, each with a worker of its own, in Chromium, on the built package.
 
 declare global {
   interface Window {
@@ -56,7 +56,7 @@ async function scene(t: TestContext, options = "storage: 'local'") {
 const discover = (page: Page) => page.evaluate(() => window.r.discover().then(() => {}))
 const approve = (page: Page, ...names: string[]) => page.evaluate((names) => window.r.approveTools('s', names), names)
 
-/** What models are offered and what is held, both with their descriptions. */
+/** The offered tools and the held ones, both with their descriptions. */
 const seen = (page: Page) =>
   page.evaluate(() => {
     const { tools, held } = window.r.getSnapshot()

@@ -11,7 +11,7 @@ import { startChromium, listen, type Listening } from './harness.ts'
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
 
 let browser: Browser, sandbox: Listening, site: Listening, spy: Listening, apps: AppServer, other: Listening
-/** What the server that nobody may reach has heard. */
+/** The requests to the server that nobody may reach. */
 const leaks: string[] = []
 
 before(async () => {
@@ -75,7 +75,7 @@ async function open(
   return page
 }
 
-/** What is in the app, inside the sandbox page. */
+/** The content of the app, inside the sandbox page. */
 const inner = (page: Page, selector: string): Locator =>
   page.frameLocator('iframe').frameLocator('iframe').locator(selector)
 

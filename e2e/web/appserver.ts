@@ -3,7 +3,7 @@ import { listen, type Listening } from './harness.ts'
 
 /** A server whose tools have apps, most of them hostile. */
 export interface AppServer extends Listening {
-  /** What apps have reported, by their names. */
+  /** The reports of apps, by their names. */
   reports: Map<string, unknown>
   /** Resolves once an app has reported. */
   reported(name: string): Promise<unknown>

@@ -29,7 +29,7 @@ let proxy: Awaited<ReturnType<typeof startProxy>>
 let running: Running[] = []
 let servers: Record<string, object>
 
-/** What n8n-mcp asks of its clients. It wants 32 characters. */
+/** The token that n8n-mcp wants of its clients. It has 32 characters. */
 const token = 'a-token-for-the-tests-of-portolan'
 
 /** A PDF of one page that says "Harbour". */

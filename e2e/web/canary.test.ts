@@ -24,7 +24,7 @@ const secrets = {
   other: secret('other'),
 }
 
-/** How a secret may look once something has encoded it. */
+/** The forms of a secret once something has encoded it. */
 const guisesOf = (all: Record<string, string>) =>
   Object.entries(all).flatMap(([of, s]) => {
     const bytes = Buffer.from(s)
@@ -67,7 +67,7 @@ let profile: string, context: BrowserContext, site: Listening, proxy: Awaited<Re
 let kept: Awaited<ReturnType<typeof sdkServer>>, blocked: Awaited<ReturnType<typeof sdkServer>>
 let notes: Awaited<ReturnType<typeof oauthServer>>
 let thief: Heard, redirects: Heard, echoes: Heard, endpoint: Heard
-/** What the page, its workers and its consoles have said. */
+/** The texts of the page, its workers and its consoles. */
 const said: string[] = []
 /** Requests to others than the six servers. */
 const sent: string[] = []
@@ -80,7 +80,7 @@ before(async () => {
   notes = await oauthServer()
   thief = await hearing((_, res) => res.writeHead(404).end())
   redirects = await hearing((_, res) => void res.writeHead(307, { location: `${thief.url}/mcp` }).end())
-  // What it received stands in its errors again and again, so that wherever they are cut off, some are cut in the
+  // The received text stands in its errors again and again. Wherever an error is cut off, some text is cut in the
   // middle of it.
   echoes = await hearing((req, res, body) => {
     const told = `${'.'.repeat(echoes.requests.length * 7 % 32)}${`${req.headers.authorization} `.repeat(400)}`

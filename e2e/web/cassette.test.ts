@@ -41,7 +41,7 @@ const fails = (code: string, text?: RegExp) => (e: unknown) => {
   return true
 }
 
-/** What a session does that is recorded and replayed. */
+/** The work of a session that is recorded and replayed. */
 async function session(r: Registry): Promise<unknown[]> {
   await r.discover()
   const progress: number[] = []

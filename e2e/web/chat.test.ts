@@ -124,7 +124,7 @@ test('a wrong address is shown, and Enter while an answer is under way keeps wha
   await page.locator('#send:not([disabled])').waitFor()
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'text')
 
-  // Who goes on elsewhere keeps the focus there.
+  // A person who goes on elsewhere keeps the focus there.
   await page.getByRole('button', { name: 'Send' }).click()
   const add = page.getByRole('textbox', { name: 'Add a server' })
   await add.focus()

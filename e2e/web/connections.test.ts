@@ -7,7 +7,7 @@ import { faultServer, result, tool, type Asked } from './faultserver.ts'
 import { pacedServer } from './pacedserver.ts'
 import { sdkServer } from './sdkserver.ts'
 
-// How a registry keeps its connections, and what a server learns from them.
+// The connections that a registry keeps, and their traces at a server.
 
 async function using(options: RegistryOptions, body: (r: Registry) => Promise<void>): Promise<void> {
   const registry = await createRegistry({ storage: 'memory', ...options })

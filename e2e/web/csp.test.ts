@@ -111,7 +111,7 @@ async function chromiumSees(url: string, visit: string): Promise<Seen> {
   return seen
 }
 
-/** What each browser sees under a header. */
+/** The view of each browser under a header. */
 async function under(header: string, { mode = 'auto' } = {}): Promise<Record<string, Seen>> {
   policy = header.replace(/^Content-Security-Policy: /, '').replaceAll(
     'https://mcp.example.com',
@@ -141,7 +141,7 @@ test('mode shared works under the least header', async () => {
     assert.deepEqual(seen, { mode: 'shared', ...whole }, name)
 })
 
-/** What the page's tables say of a missing part, and what is seen then. */
+/** The page's tables of missing parts, and the view then. */
 const without: [part: string, header: string, wanted: Partial<Seen> | RegExp][] = [
   ["'wasm-unsafe-eval'", least!.replace(" 'wasm-unsafe-eval'", ''), /^csp: /],
   ["'self'` in `connect-src", least!.replace("connect-src 'self'", 'connect-src'), /^load_failed: /],

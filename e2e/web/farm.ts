@@ -74,7 +74,7 @@ export const taskOf = (farm: Farm, c: FarmCase, run: string, realm: string): Tas
   realm,
 })
 
-/** What a client made of a case: Outcome of the Go package. */
+/** The outcome of a case for a client: Outcome of the Go package. */
 export interface Outcome {
   fault: string
   late: Record<string, number>
@@ -246,7 +246,7 @@ export async function visit(
   return o
 }
 
-/** What was wrong with it, and how long exchanges stayed open after the end, in ms. */
+/** The faults of a run, and the time that exchanges stayed open after the end, in ms. */
 export async function judge(
   farm: Farm,
   c: FarmCase,

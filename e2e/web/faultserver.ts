@@ -5,7 +5,7 @@ import { listen, type Listening } from './harness.ts'
 export interface Asked {
   /** The JSON-RPC method, or GET or DELETE. */
   method: string
-  /** How many requests of that method there have been, with this one. */
+  /** The number of requests of that method so far, with this one. */
   nth: number
   message: { id?: number | string; params?: Record<string, unknown> }
   req: IncomingMessage

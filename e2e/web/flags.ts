@@ -3,7 +3,7 @@ const { CHROMIUM = '/usr/bin/chromium', CHROMIUM_SHELL = CHROMIUM, PORTOLAN_SOAK
 export const wholeChromium = CHROMIUM
 
 /**
- * What tests of pages start: in `test`, Chromium's headless shell. It has the same engine and no windows, so a page
+ * The browsers of tests: in `test`, Chromium's headless shell. It has the same engine and no windows, so a page
  * takes half of the processor time. It has no clipboard, hangs in dialogs, and crashes with a module that traps.
  */
 export const quickChromium = PORTOLAN_SOAK ? CHROMIUM : CHROMIUM_SHELL

@@ -221,7 +221,7 @@ test("mcp-go's everything server, from Node and in Chromium", async () => {
   await page.close()
 })
 
-/** Has mcp-go's servers ask the client for a message and for its roots. */
+/** Makes mcp-go's servers ask the client for a message and for its roots. */
 async function useAskers(createRegistry: (o: object) => Promise<Registry>, options: object) {
   const requests: unknown[] = []
   const registry = await createRegistry({

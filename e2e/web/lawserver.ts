@@ -3,7 +3,7 @@ import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } fr
 import { listen, type Listening } from './harness.ts'
 import { admitPages, bodyOf, sdkSessions } from './sdksessions.ts'
 
-/** What goes wrong at the server. All are off at first. */
+/** The faults of the server. All are off at first. */
 export interface Faults {
   /** Searches wait for `goOn()`, or until they are cancelled. */
   slow: boolean
@@ -57,7 +57,7 @@ const databases = [
 
 /** The address of a case. */
 export const caseUrl = (n: number): string => `https://law.example/au/cases/cth/HCA/${2000 + n}/${n}.html`
-/** How many cases a search finds, and how many of them it lists. */
+/** The number of cases that a search finds, and of those that it lists. */
 export const found = { total: 240, listed: 25 }
 
 const cases = Array.from({ length: found.listed }, (_, i) => ({
@@ -91,7 +91,7 @@ export interface LawServer extends Listening {
   searched: Record<string, unknown> | undefined
   /** Headers and bodies of all requests. */
   requests: { method: string; headers: Record<string, string>; body: string }[]
-  /** How many searches were cancelled. */
+  /** The number of cancelled searches. */
   cancelled: number
 }
 

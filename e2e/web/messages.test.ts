@@ -444,7 +444,7 @@ test('a registry whose serving code does not load refuses the other end', async 
   await page.close()
 })
 
-/** Has a browser make messages of large images. */
+/** Makes a browser turn large images into messages. */
 async function shrink({ gif }: { gif: string }) {
   const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')
   const registry = await createRegistry({ storage: 'memory' })

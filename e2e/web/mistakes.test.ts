@@ -13,7 +13,7 @@ import { endpoint, nodeEndpoint, remoteRun } from '../../dist/npm/run-endpoint.j
 import { run, toSSE } from '../../dist/npm/run.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 
-// What developers do by mistake ends in an error that names it, in Node, on the built package.
+// Mistakes of developers end in an error that names them, in Node, on the built package.
 
 const open = (options?: RegistryOptions) =>
   createRegistry({ servers: { demo: { url: 'builtin:demo' } }, storage: 'memory', mode: 'main', ...options })

@@ -184,7 +184,7 @@ for (const node of nodes) {
       [entry],
     ) => entry.replace('*', 'ar').replace(/^\./, 'portolan'))
     for (const entry of entries) {
-      // What the library itself leaves is no fault of the entry.
+      // Faults of the library itself are none of the entry.
       const library = entry === 'portolan/langchain' ? "await import('@langchain/core/tools');" : ''
       const program = `${library} const before = Object.getOwnPropertyNames(globalThis)
         const exported = await import('${entry}')

@@ -50,7 +50,7 @@ main { min-block-size: 100vh; box-sizing: border-box; padding: 1rem; display: fl
 h1 { flex: 1 } #chat { font: inherit; inline-size: 100%; box-sizing: border-box; padding: .5rem }`
 
 let browser: Browser, site: Listening, quay: Listening
-/** What the hostile server has been asked, by method. */
+/** The requests to the hostile server, by method. */
 const asked: string[] = []
 const streams = new Set<ServerResponse>()
 let extra = 0

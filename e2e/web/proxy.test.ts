@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { behindProxy } from './behindproxy.ts'
 import { launchChromium, listen, openPage, startProxy } from './harness.ts'
 
-/** What became of one server, seen from a page. */
+/** The state of one server, seen from a page. */
 interface Outcome {
   status: string
   code: string | undefined

@@ -1,4 +1,4 @@
-// What react.test.ts bundles, once with React and once with Preact.
+// The page that react.test.ts bundles, once with React and once with Preact.
 
 import { createElement as h, createRef, startTransition, StrictMode, useEffect, useState } from 'react'
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client'

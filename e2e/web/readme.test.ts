@@ -26,10 +26,10 @@ const node = `${root}node_modules/.bin/node`
 const path = `${dirname(node)}:${process.env.PATH}`
 const blocks = documents.flatMap(blocksOf)
 
-/** What the search of the documentation finds. */
+/** The results of the search of the documentation. */
 const found = { total: 12, results: [{ title: 'Carrier v Harbour Trust', url: 'https://law.example/cases/1' }] }
 
-/** What stands for the addresses in the documentation. */
+/** The stand-ins for the addresses in the documentation. */
 const addresses: Record<string, string> = {}
 const real = (text: string) =>
   Object.entries(addresses).reduce((t, [from, to]) => t.replaceAll(from, to), text)
@@ -42,7 +42,7 @@ let model: Listening
 let site: Listening
 /** The servers of the documentation, and a proxy that a block has started. */
 let up: (Running & { ready: RegExpMatchArray }) | undefined, proxy: Running | undefined
-/** What the site serves beside the package. */
+/** The files of the site beside the package. */
 let files: Record<string, string> = {}
 
 before(async () => {
@@ -103,7 +103,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** What a block may say it has been given. */
+/** The values that a block may name as given. */
 const given: Record<string, { code: string; types: string }> = {
   registry: {
     code:

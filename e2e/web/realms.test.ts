@@ -77,7 +77,7 @@ for (const node of nodes) {
 
 const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm' }
 
-/** What a browser notes when a server of the older versions refuses server/discover. */
+/** The browser's note when a server of the older versions refuses server/discover. */
 const probes = /status of 400/
 
 /** A page on a site with the package under /portolan/ and the given texts beside it. */

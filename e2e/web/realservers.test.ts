@@ -22,7 +22,7 @@ import {
 import { oauthServer } from './oauthserver.ts'
 import { startServers, type RealServer } from './servers.ts'
 
-/** What one run found about a server: the part that must be the same in every realm. */
+/** The findings of one run about a server: the part that must be the same in every realm. */
 interface Found {
   status: string
   transport: string | undefined

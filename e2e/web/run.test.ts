@@ -16,15 +16,15 @@ interface Library {
   run: typeof import('../../web/run/types.ts').run
 }
 
-/** What one run or several on the same registry are to do. */
+/** The task of one run, or of several on the same registry. */
 interface Play {
   url: string
   headers?: Record<string, string>
-  /** What the model says, in turn. `hang` waits for its signal, `fail` throws, and `cut:` begins what is cut. */
+  /** The model's texts, in turn. `hang` waits for its signal, `fail` throws, and `cut:` begins what is cut. */
   says: string[]
   replies?: string[]
   options?: Partial<Omit<RunOptions, 'model' | 'registry'>>
-  /** How often the run is repeated. */
+  /** The number of runs. */
   times?: number
   /** Aborts at the first event of this type. */
   abortAt?: RunEvent['type']

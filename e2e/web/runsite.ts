@@ -9,7 +9,7 @@ import { caseUrl, type LawServer } from './lawserver.ts'
 declare global {
   interface Window {
     element: PortolanRun
-    /** What the model says, in turn; a promise holds it up. */
+    /** The model's texts, in turn; a promise holds it up. */
     says: string[]
     /** Lets a model that hangs go on. */
     goOn(): void
@@ -20,7 +20,7 @@ declare global {
   }
 }
 
-/** What the model says in the first place: a plan, a plan that asks, and the summary. */
+/** The model's texts in the first place: a plan, a plan that asks, and the summary. */
 export const plan = (more = {}) =>
   JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'], ...more })
 export const asks = plan({ clarify: 'By sea or by <b>air</b>?' })

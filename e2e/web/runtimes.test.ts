@@ -114,7 +114,7 @@ async function idle(page: EnginePage, proxy: Runtime): Promise<void> {
 }
 
 /**
- * Has more servers with an idle stream behind one proxy than a browser has
+ * Adds more servers with an idle stream behind one proxy than a browser has
  * connections to it: the registry opens two, and each server still answers.
  */
 async function manyServers(page: EnginePage, proxy: Runtime): Promise<void> {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { listen } from './harness.ts'
 
-/** What a test wants to know, and change, of a protected MCP server and its authorization server. */
+/** The state of a protected MCP server and its authorization server, which a test reads and changes. */
 export interface SignInServer {
   /** The MCP endpoint. */
   url: string
   /** Of the authorization server. */
   issuer: string
-  /** How often: register, authorize, revoke, and grant types. */
+  /** Counts of register, authorize and revoke, and the grant types. */
   counts: Record<string, number>
   /** Every token that was ever given. */
   given: string[]

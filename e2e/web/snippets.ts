@@ -10,7 +10,7 @@ export interface Block {
   /** The nearest heading above it. */
   section: string
   lang: string
-  /** What follows the language: a file name, where it runs, what it has been given. */
+  /** The words after the language: a file name, a place to run, given values. */
   words: string[]
   text: string
 }

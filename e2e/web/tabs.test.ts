@@ -24,7 +24,7 @@ let site: Listening
 let server: Awaited<ReturnType<typeof sdkServer>>
 let downloads = 0
 
-/** What lets a test overwrite the memory of the module that the worker runs. */
+/** The way for a test to overwrite the memory of the module that the worker runs. */
 const spy = `{ const { instantiate } = WebAssembly
   WebAssembly.instantiate = async (...args) => { const made = await instantiate(...args); self.memory = made.exports.mem; return made } }
 `
@@ -367,7 +367,7 @@ test('tabs share one module and one state', async (t) => {
   await a!.evaluate('r.close()')
   assert.equal(await a!.evaluate('slow'), 'closed')
 
-  // What the tabs have changed was stored, each change once.
+  // Changes of the tabs were stored, each change once.
   const d = await tab(context, `{ mode: 'shared' }`)
   assert.deepEqual(
     await d.evaluate(() =>
@@ -400,7 +400,7 @@ const hold = `{ const { locks } = navigator, request = locks.request.bind(locks)
   const gate = new Promise((resolve) => { window.go = resolve })
   locks.request = (name, ...rest) => name === 'portolan storage' ? gate.then(() => request(name, ...rest)) : request(name, ...rest) }`
 
-/** Has one page change a stored text, and waits until the other has read that. */
+/** Changes a stored text in one page, and waits until the other has read it. */
 async function heard(by: Page, from: Page, key: string, change: string): Promise<void> {
   const text = await from.evaluate(`(${change})(localStorage['${key}'])`) as string
   await by.evaluate((text) => {

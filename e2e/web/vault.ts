@@ -44,7 +44,7 @@ export async function startVault(notes: Record<string, string>): Promise<Vault> 
   return { ...listening, key, notes: kept }
 }
 
-/** How often each tag is used. */
+/** The number of uses of each tag. */
 function tags(notes: Map<string, string>): Map<string, number> {
   const found = new Map<string, number>()
   for (const [, tag] of [...notes.values()].join('\n').matchAll(/#(\w+)/g)) found.set(tag!, (found.get(tag!) ?? 0) + 1)

@@ -24,7 +24,7 @@ declare global {
   interface Document {
     readonly modelContext: ModelContext
   }
-  /** What a test keeps in its page. */
+  /** The values that a test keeps in its page. */
   var published: {
     registry: Registry
     seen: string[]
@@ -440,7 +440,7 @@ test('where the browser has no modelContext, nothing happens and nothing is load
 
 // Scripts of the page that stand in the browser's place, or use it badly. Those above are the proof that it works.
 
-/** What a page may have as modelContext. Each row: what is made in the page, and what publishing it comes to. */
+/** The values of modelContext in a page. Each row: the value, and the outcome of publishing. */
 const impostors: [name: string, make: string, outcome: object][] = [
   ['a getter that throws', 'Object.defineProperty({}, "modelContext", { get() { throw null } })', {
     code: 'unsupported',

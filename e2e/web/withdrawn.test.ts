@@ -6,7 +6,7 @@ import { RawChromium } from './rawchromium.ts'
 import { sdkServer } from './sdkserver.ts'
 import { bodyOf } from './sdksessions.ts'
 
-// What a browser takes away from a page while it is used, in Chromium, on the built package.
+// Losses of a page while it is used, in Chromium, on the built package.
 
 let browser: Browser
 let site: Listening

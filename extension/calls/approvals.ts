@@ -2,9 +2,9 @@ import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Approval, Requests } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 
-/** How long a call waits for an approval, in ms. */
+/** The longest time that a call waits for an approval, in ms. */
 const patience = 5 * 60_000
-/** How many calls of one client may wait at once. */
+/** The most calls of one client that wait at once. */
 const most = 20
 const longestArgs = 4000
 /** Indentation makes a text longer by the square of its depth, so that longer arguments have none. */

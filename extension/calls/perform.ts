@@ -72,7 +72,7 @@ export class Performer {
     }
   }
 
-  /** Destructive tools ask, unless the user has decided for that client (S11, S12). */
+  /** Destructive tools ask, unless the user has decided for that client. */
   private async admit(tool: Tool, call: ToolCall): Promise<void> {
     const { clients, approvals } = this.rooms
     const { key, name } = call.client
@@ -93,7 +93,7 @@ export class Performer {
 }
 
 /**
- * Runs a tool. Ends it with the code TIMEOUT if it neither answers nor reports progress for `tool.idleMs` (K4).
+ * Runs a tool. Ends it with the code TIMEOUT if it neither answers nor reports progress for `tool.idleMs`.
  */
 async function inTime(tool: Tool, call: ToolCall, control: AbortController): Promise<ToolOutput> {
   if (!tool.idleMs) return tool.run(call)

@@ -1,7 +1,7 @@
 import type { Question, Requests } from '../messages.ts'
 import type { ServerQuestion } from '../tools/tool.ts'
 
-/** How many questions may wait at once. */
+/** The most questions that wait at once. */
 const most = 10
 
 type Answer = Parameters<Requests['answerQuestion']>[0]['answer']

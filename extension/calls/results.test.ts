@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ToolCall, ToolOutput } from '../tools/tool.ts'
 import { LargeResults } from './results.ts'
 
-/** What the module takes: `maxResult` of toolserver/server.go, and the levels of bridge/socket/limits.go. */
+/** The bounds of the module: `maxResult` of toolserver/server.go, and the levels of bridge/socket/limits.go. */
 const most = (2 << 20) - (4 << 10)
 const mostLevels = 64
 

@@ -3,7 +3,7 @@ import { ToolFault, type Tool, type ToolOutput } from '../tools/tool.ts'
 
 /** A larger result is kept here, and the client gets its beginning, its end and a handle. In UTF-16 units of JSON. */
 export const largestResult = 256 << 10
-/** What a client gets of a text that is kept. */
+/** The part of a kept text that a client gets. */
 const headLength = 48 << 10
 const tailLength = 16 << 10
 /** Blobs up to this length in base64 go with the result. Models see images there, and a link they do not. */
@@ -12,7 +12,7 @@ const largestBlob = 1 << 20
 const largestStructured = 1 << 20
 /** Other blocks than texts and blobs go with the result up to this length of their JSON. */
 const largestOthers = 64 << 10
-/** What a server may say beside a result, in bytes. */
+/** The most that a server may say beside a result, in bytes. */
 const largestMeta = 32 << 10
 /** The levels of a value in a result. A message may have 64, with what is around the value. */
 const mostLevels = 56
@@ -25,7 +25,7 @@ const most = 64 << 20
 const keptFor = 15 * 60_000
 const longestRead = 200_000
 const usualRead = 50_000
-/** What a search shows before a match. */
+/** The length of the text that a search shows before a match. */
 const beforeMatch = 200
 
 const scheme = 'portolan-result:'
@@ -39,13 +39,13 @@ interface Kept {
 }
 type Part = keyof Kept['texts']
 
-/** Results that are too large for one message. The clients that they belong to read them on (S11). */
+/** Results that are too large for one message. The clients that they belong to read them on. */
 export class LargeResults {
   /** By handle, the longest unused first. */
   private readonly kept = new Map<string, Kept>()
   private size = 0
 
-  /** Returns a result that fits in a message. What it lacks is kept for the client. */
+  /** Returns a result that fits in a message. The rest is kept for the client. */
   fit(output: ToolOutput, client: string, hasSchema: boolean): ToolOutput {
     if (!Array.isArray(output.content)) return output // the result of another request than a call
     const { content, structuredContent, _meta, ...more } = output

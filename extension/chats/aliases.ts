@@ -1,6 +1,6 @@
 import type { Tool } from '../tools/tool.ts'
 
-/** What B1 calls the tools: its name, ours, and the only services that it asks. */
+/** The other names that a user can switch on: the name, ours, and the only services that it asks. */
 const names: [string, string, string[]?][] = [
   ['ask_chatgpt_web', 'chat_chatgpt'],
   ['ask_gemini_web', 'chat_gemini'],

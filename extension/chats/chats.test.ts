@@ -127,7 +127,7 @@ async function consensus(answers: (site: Site, n: number) => string, rounds = 2)
   const services: Site[] = ['chatgpt', 'gemini']
   for (const site of services) chats.set(site, { enabled: true })
   const asked = { chatgpt: 0, gemini: 0 } as Record<Site, number>
-  // What a page would do.
+  // The work of a page.
   const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => (
     { answer: answers(site, ++asked[site]), conversationId: `talk-${site}`, url: '', timings: {}, flags: [] }
   )

@@ -16,7 +16,7 @@ import { Profiles } from './profiles.ts'
 import { ChatTabs } from './tabs.ts'
 import { Troubles } from './troubles.ts'
 
-/** How long a prompt may take, its time in the queue included, in seconds (B16). */
+/** The longest time of a prompt, its time in the queue included, in seconds. */
 export const longestRun = 480
 const retries = 2
 /** A further try needs at least this time, in ms. */

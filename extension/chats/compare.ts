@@ -24,9 +24,9 @@ export interface CompareOrder {
   services: Site[]
   /** 1: each site answers once. In each further round it sees the others' answers. */
   rounds: number
-  /** What compares the answers: a site, the sites in turn, or the client's own model. */
+  /** The judge of the answers: a site, the sites in turn, or the client's own model. */
   judge: Site | 'rotate' | 'client'
-  /** How much of an answer the other sites and the judge see, in UTF-16 units. */
+  /** The part of an answer that the other sites and the judge see, in UTF-16 units. */
   maxChars: number
   /** For each prompt. */
   timeoutSeconds?: number
@@ -35,23 +35,23 @@ export interface CompareOrder {
 export interface Compared {
   readonly services: readonly Site[]
   readonly answers: ReadonlyMap<Site, Answer>
-  /** Why a site has no answer, or no revised one. */
+  /** The fault of each site without an answer, or without a revised one. */
   readonly faults: ReadonlyMap<Site, ToolFault>
-  /** How many rounds there were. */
+  /** The number of rounds that were held. */
   readonly rounds: number
   readonly judge: Site | 'client' | null
   readonly judgement: Judgement<Site> | Consensus<Site> | null
-  /** Why there is no judgement. */
+  /** The reason why there is no judgement. */
   readonly fault: ToolFault | undefined
   /** For the client's own model, if the client cannot be asked for a sample. */
   readonly judgePrompt: string | undefined
 }
 
-/** What a comparison works with. */
+/** The surroundings of a comparison. */
 export interface CompareWork {
   chats: Chats
   order: CompareOrder
-  /** Who is to judge. If that site has no answer, another one judges. */
+  /** The site that is to judge. If it has no answer, another one judges. */
   judge: Site | 'client'
   call: ToolCall
   /** Counts a prompt right before it is sent. */

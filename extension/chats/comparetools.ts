@@ -14,7 +14,7 @@ import {
   untrusted,
 } from './tools.ts'
 
-/** How much of an answer the other sites and the judge see, in UTF-16 units. */
+/** The part of an answer that the other sites and the judge see, in UTF-16 units. */
 const usualChars = 12_000
 
 /** Returns chat_compare and chat_consensus, if two sites or more are on. */

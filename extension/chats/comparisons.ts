@@ -6,10 +6,10 @@ import { Compare, longestShown, type Compared, type CompareOrder } from './compa
 import { siteSpecs } from './sites/index.ts'
 import { eachSite, type Site } from './sites/site.ts'
 
-/** How many comparisons the side panel shows. */
+/** The number of comparisons that the side panel shows. */
 const most = 10
 
-/** The comparisons of several chats' answers (T36), as the side panel shows them. */
+/** The comparisons of several chats' answers, as the side panel shows them. */
 export class Comparisons {
   private shown: Comparison[] = []
   private turn = 0

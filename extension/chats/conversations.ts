@@ -5,7 +5,7 @@ import type { Answer, Site } from './drivermessages.ts'
 
 const most = 500
 
-/** A conversation that a client began or continued (B27). */
+/** A conversation that a client began or continued. */
 export interface Conversation {
   /** The client's key. */
   client: string

@@ -89,13 +89,13 @@ export interface Answer {
   truncated: boolean
   /** The model that answered, as the page names it. Null if the page does not say. */
   model: string | null
-  /** `suspicious_answer` (B29). */
+  /** `suspicious_answer`. */
   flags: string[]
   /** For suspicious answers. It is not part of a tool's result. */
   debug?: PageDebug
 }
 
-/** Why a run failed. */
+/** The reason why a run failed. */
 export type FailureCode = Notice['code'] | PageCode | 'TIMEOUT' | 'PAUSED_BY_USER' | 'CANCELLED' | 'UNKNOWN'
 type PageCode =
   | 'MODEL_UNAVAILABLE'
@@ -120,7 +120,7 @@ export interface Failure {
   kind?: string
 }
 
-/** The state of the page in eight fields (B29). Texts are lengths, unless the order allows them. */
+/** The state of the page in eight fields. Texts are lengths, unless the order allows them. */
 export interface PageDebug {
   debug_assistantMsgsCount: number
   /** The user's turns. The name is that of the first site. */

@@ -5,10 +5,10 @@ import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './dri
 import type { SiteSpec } from './sites/site.ts'
 
 const tickEvery = 250
-/** How long a driver may take to end after a cancel or its deadline, in ms. */
+/** The longest time until a driver ends after a cancel or its deadline, in ms. */
 const grace = 4000
 const snapshotTimeout = 5000
-/** How long a page may take to accept the driver, in ms. */
+/** The longest time until a page accepts the driver, in ms. */
 const attachTimeout = 10_000
 
 export interface RunEvents {

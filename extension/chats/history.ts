@@ -15,7 +15,7 @@ export interface Asked {
   question: string
 }
 
-/** Keeps questions and answers if the user wants them (B28). */
+/** Keeps questions and answers if the user wants them. */
 export class History {
   private readonly db = new HistoryDb()
   private readonly options: () => Options

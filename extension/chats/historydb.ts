@@ -8,7 +8,7 @@ type Kept = Row & { id: number }
 const name = 'portolan-history'
 const store = 'entries'
 
-/** What a list shows of an answer, in UTF-16 units. */
+/** The part of an answer that a list shows, in UTF-16 units. */
 const longestShown = 4000
 /** A page of the export has about as many UTF-16 units. A message of a port may have 64 MiB. */
 const exportUnits = 4 << 20
@@ -62,7 +62,7 @@ export class HistoryDb {
       let lines = ''
       let next: number | null = null
       await each(entries.openCursor(IDBKeyRange.lowerBound(after, true)), ({ value }) => {
-        // `provider` is B28's name of the site.
+        // Programs that read such histories look for `provider`.
         const { size: _, id, client: __, clientName: client, ...entry } = value as Kept
         lines += `${JSON.stringify({ ...entry, client, provider: entry.site })}\n`
         if (lines.length < exportUnits) return true

@@ -1,9 +1,9 @@
 import { ToolFault } from '../tools/tool.ts'
 
-// The texts that chats get about each other's answers, and the reading of what a judge writes (T36). Answers are named
+// The texts that chats get about each other's answers, and the reading of what a judge writes. Answers are named
 // A, B, C in them, so that no site's name speaks for an answer.
 
-/** What a judge finds in several answers. `by` has a site's position: what it claims, or agree, disagree or silent. */
+/** The findings of a judge. `by` has a site's position: what it claims, or agree, disagree or silent. */
 export interface Judgement<Name extends string = string> {
   agreements: string[]
   differences: { topic: string; by: Partial<Record<Name, string>> }[]
@@ -17,7 +17,7 @@ export interface Consensus<Name extends string = string> {
   openPoints: string[]
 }
 
-/** Bounds on a judge's JSON. What is more is cut. */
+/** Bounds on a judge's JSON. A longer text is cut. */
 const mostEntries = 50
 const longestText = 2000
 const longestAnswer = 100_000

@@ -1,6 +1,6 @@
 import { ToolFault } from '../tools/tool.ts'
 
-/** How many prompts may wait for one site. */
+/** The most prompts that wait for one site. */
 export const longestQueue = 10
 
 interface Waiting {
@@ -8,7 +8,7 @@ interface Waiting {
   moved(ahead: number): void
 }
 
-/** Runs one prompt at a time for a site. The others wait in order (T19). */
+/** Runs one prompt at a time for a site. The others wait in order. */
 export class Queue {
   private busy = false
   private readonly line: Waiting[] = []

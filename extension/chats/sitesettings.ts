@@ -88,7 +88,7 @@ export class SiteSettings {
     void this.uses.set({ ...this.uses.value, [site]: uses.filter((_, i) => i !== uses.indexOf(at)) })
   }
 
-  /** How many prompts the user's bound leaves in this hour. */
+  /** The number of prompts that the user's bound leaves in this hour. */
   left(site: Site): number {
     return Math.max(0, this.of(site).perHour - this.usedThisHour(site).length)
   }

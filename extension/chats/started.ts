@@ -24,7 +24,7 @@ export type Perform = (
   caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
 ) => Promise<ToolOutput>
 
-/** How many calls of one client and of all are kept, and how long after their end, in ms. */
+/** The most calls of one client and of all that are kept, and the time after their end, in ms. */
 const most = 50
 const mostOfAll = 256
 const mostUnderWay = 10
@@ -32,7 +32,7 @@ const kept = 3_600_000
 /** Below what desktop clients wait for a result, in seconds. */
 const longestWait = 50
 
-/** Calls that clients start, and whose results they fetch later, because they wait for 60 s only (S9). */
+/** Calls that clients start, and whose results they fetch later, because they wait for 60 s only. */
 export class StartedCalls {
   private readonly jobs = new Map<string, Job>()
   private readonly perform: Perform

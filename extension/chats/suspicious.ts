@@ -1,4 +1,4 @@
-/** Reports an answer that is probably wrong: empty, only "ok", or without the digits that the question has (B29). */
+/** Reports an answer that is probably wrong: empty, only "ok", or without the digits that the question has. */
 export function suspicious(question: string, answer: string): boolean {
   const plain = answer.trim().toLowerCase()
   if (!plain) return true

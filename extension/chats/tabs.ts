@@ -9,9 +9,9 @@ import { sites, type Site, type SiteSpec } from './sites/site.ts'
 /** In narrower windows the sites show their mobile pages. */
 const width = 1280
 const height = 900
-/** How long a page may take to load, in ms. */
+/** The longest time until a page is loaded, in ms. */
 const loadTimeout = 30_000
-/** How long a page may take to react, in ms. */
+/** The longest time until a page reacts, in ms. */
 const reactionTimeout = 3000
 /** A tab that no run used for this long is closed, in ms. */
 const idle = 5 * 60_000
@@ -203,7 +203,7 @@ export class ChatTabs extends Stored<Places> {
 
 const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
 
-/** What the addresses of a site begin with. */
+/** The beginnings of a site's addresses. */
 const originsOf = ({ matches }: SiteSpec) => matches.map((m) => m.replace(/\*$/, ''))
 
 /**

@@ -52,7 +52,7 @@ export const execution = { taskSupport: 'optional' } as const
 
 export const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
 
-/** The descriptions are T1's words. */
+/** The descriptions of the tools, one for each site. */
 const descriptions: Record<Site, string> = {
   chatgpt: 'Send a prompt to OpenAI ChatGPT and get a response',
   gemini: 'Send a prompt to Google Gemini AI and get a response',
@@ -65,7 +65,7 @@ const descriptions: Record<Site, string> = {
   copilot: 'Send a prompt to Microsoft Copilot and get a response',
 }
 
-/** T2's parameters of single sites. */
+/** The parameters of single sites. */
 const parameters: Partial<Record<Site, Record<string, { default: unknown; [keyword: string]: unknown }>>> = {
   aistudio: {
     temperature: { type: 'number', minimum: 0, maximum: 1, default: 0.7 },
@@ -149,7 +149,7 @@ export function chatTools(chats: Chats): Tool[] {
   return tools
 }
 
-/** Marks a site's text as data (S10). */
+/** Marks a site's text as data. */
 export const untrusted = (...from: Site[]) => ({
   'portolan/untrusted': from.map((s) => new URL(siteSpecs[s].newChat).host),
 })

@@ -6,7 +6,7 @@ import type { Answer, Site } from './drivermessages.ts'
 const most = 20
 const longestText = 4000
 
-/** Bundles about failed runs and suspicious answers (B29). The last ones are kept over restarts. */
+/** Bundles about failed runs and suspicious answers. The last ones are kept over restarts. */
 export class Troubles extends Stored<Trouble[]> {
   private readonly options: () => Options
 

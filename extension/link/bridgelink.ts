@@ -23,13 +23,13 @@ export interface LinkHost {
   changed(): void
 }
 
-/** What is stored of one pairing. */
+/** The record of one pairing. */
 export interface StoredPairing {
   address(): Promise<string | undefined>
   key(): Promise<CryptoKey | undefined>
 }
 
-/** How long a socket may take to open, in ms. */
+/** The longest time until a socket is open, in ms. */
 export const openTimeout = 5000
 const proofTimeout = 5000
 /** A bridge that is silent for two of its pings is gone. */

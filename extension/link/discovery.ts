@@ -14,7 +14,7 @@ export interface FoundBridge {
 /** The port of discovery, then those where bridges listen. */
 const bridgePorts = [8766, ...Array.from({ length: 10 }, (_, i) => 55156 + i)]
 
-/** How long an answer may take, in ms. */
+/** The longest wait for an answer, in ms. */
 const answerTimeout = 1500
 /** The largest answer, in bytes. */
 const longestAnswer = 4096

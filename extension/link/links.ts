@@ -5,12 +5,12 @@ import { Refusal } from '../../web/pairing/handshake.ts'
 import { ephemeralKey, type Keys } from './keys.ts'
 import { addressProblem, type Problem } from './problems.ts'
 
-/** How many bridges may be paired. */
+/** The most bridges that are paired at once. */
 const mostPaired = 8
 
 export interface LinksHost extends LinkHost {
   keys: Keys
-  /** What is stored: a list, or the one record of an older version, whose key is named "bridge". */
+  /** The stored records: a list, or the one record of an older version, whose key is named "bridge". */
   records: {
     get(): Promise<LinkRecord[] | Partial<LinkRecord> | undefined>
     set(records: LinkRecord[]): Promise<void>

@@ -188,7 +188,7 @@ export class PortolanExtension extends Shell implements AppContext {
     }
   }
 
-  // What the app does for its parts; see AppContext.
+  // Services of the app for its parts; see AppContext.
 
   readonly go = (place: Place): void => {
     this.place = place

@@ -14,7 +14,7 @@ type Row = Comparison['rows'][number]
 const marks: Record<string, string> = { agree: '✓', disagree: '✗', silent: '–' }
 const icons = { asked: 'connecting', answered: 'connected', failed: 'failed' } as const
 
-/** What several chats said to one question, what they agree in, and what they differ in. */
+/** The answers of several chats to one question, their agreements and their differences. */
 class Comparisons extends AppPart {
   private readonly id_ = freshId()
 

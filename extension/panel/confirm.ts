@@ -7,7 +7,7 @@ class Confirm extends AppPart {
   static override properties = reactive('label', 'name', 'question', 'yes', 'act', 'asking', 'small')
   /** On the button. */
   declare label: string
-  /** What a screen reader says instead, where several have the same label. */
+  /** The text for screen readers, where several buttons have the same label. */
   declare name: string | undefined
   declare question: string
   /** On the button that does it. */

@@ -7,7 +7,7 @@ import type { Language } from './language.ts'
 export const places = ['home', 'chats', 'history', 'servers', 'tools', 'activity'] as const
 export type Place = (typeof places)[number]
 
-/** What the app gives its parts: words, the background, and what only the whole page can do. */
+/** The app's services for its parts: words, the background, and what only the whole page can do. */
 export interface AppContext extends Panel<Key> {
   readonly language: Language
   /** Asks the background. Rejects as the store does. */

@@ -84,7 +84,7 @@ const linkStanding: Record<Link['status'], Standing> = {
   stopped: 'off',
 }
 
-/** How all bridges stand: as the one that leads. */
+/** The state of all bridges: that of the bridge that leads. */
 export function linksStanding(
   links: Link[],
   t: Words,

@@ -22,7 +22,7 @@ const icons = {
 /** Until then a time of day says when it was, in ms. */
 const halfADay = 12 * 3_600_000
 
-/** How many rows are made at first, and for each time more are wanted. */
+/** The number of rows at first, and of each addition. */
 const page = 60
 
 /** Calls, connections and decisions, newest first. */

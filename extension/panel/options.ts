@@ -11,7 +11,7 @@ const reuses = ['off', 'project', 'client'] as const satisfies Options['reuse'][
 /** Without `tabs`, a client would see only the tabs whose pages may be read. */
 const tabs = { permissions: ['tabs', 'scripting'] }
 
-/** What holds for all chats. */
+/** The settings for all chats. */
 class OptionsCard extends AppPart {
   private readonly id_ = freshId()
 

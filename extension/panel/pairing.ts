@@ -8,7 +8,7 @@ import { clean } from '../../web/ui/text.ts'
 import type { Pairing } from '../messages.ts'
 import { fault } from './link.ts'
 
-/** How far a pairing has come, of the steps that are shown. */
+/** The progress of a pairing, in the steps that are shown. */
 const stepOf = (
   pairing: Pairing | null,
 ): number => (!pairing || pairing.step === 'connecting' || pairing.step === 'failed'
@@ -27,7 +27,7 @@ function command(panel: AppContext, text: string): TemplateResult {
 /** The steps of pairing: the command in the terminal, the digits, the answer in the terminal. */
 class PairingCard extends AppPart {
   static override properties = reactive('address', 'close', 'digits', 'short', 'checking')
-  /** Of the bridge to pair with again. */
+  /** The bridge to pair with again. */
   declare address: string | undefined
   /** Leaves the card. Without it the card stays. */
   declare close: (() => void) | undefined

@@ -3,7 +3,7 @@ import { RequestError } from './store.ts'
 
 // A page's origin as people type it.
 
-/** Why a text is no origin that could be approved. */
+/** The reason why a text is no origin that could be approved. */
 export type OriginProblem = 'empty' | 'no_origin' | 'scheme' | 'more'
 
 /**

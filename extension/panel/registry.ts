@@ -9,7 +9,7 @@ export function channelOf(port: Port): Channel {
   return channel
 }
 
-/** What a registry that asks needs of its page. */
+/** The page's part in a registry that asks. */
 export interface Asking {
   /** Match patterns that are granted now. */
   granted(): readonly string[]

@@ -13,7 +13,7 @@ import { asking, channelOf, originToReach } from './registry.ts'
 import { setting } from './setting.ts'
 import { RequestError } from './store.ts'
 
-/** How long it waits before it connects again, in ms: doubled each time. */
+/** The wait before it connects again, in ms. It doubles each time. */
 const firstWait = 50, longestWait = 2000
 
 /** The MCP servers: the settings panel, over the registry that the background holds. */

@@ -1,7 +1,7 @@
 import type { Port } from '../browser.ts'
 import { panelPort, type FromBackground, type Method, type Requests, type State } from '../messages.ts'
 
-/** What the background answered instead of a result, or why it could not. */
+/** The answer of the background in place of a result, or the reason why there is none. */
 export class RequestError extends Error {
   readonly code: string
   constructor(code: string, message: string) {
@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 /**
- * How long it waits before it connects again, in ms. It doubles each time; a message from the background resets it.
+ * The wait before it connects again, in ms. It doubles each time; a message from the background resets it.
  */
 const firstWait = 50, longestWait = 2000
 

@@ -1,6 +1,6 @@
 import { css } from 'lit'
 
-/** What these pages have beyond the settings panel's looks, in its custom properties and shapes. */
+/** The styles of these pages beyond those of the settings panel, in its custom properties and shapes. */
 export const own = css`
 :host { min-block-size: 100dvh; max-inline-size: 64rem; margin-inline: auto; }
 .app { min-block-size: 100dvh; border-radius: 0; padding-block: 0; display: flex; flex-direction: column; gap: .9rem; }

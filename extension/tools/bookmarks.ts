@@ -1,7 +1,7 @@
 import { bookmarks, type BookmarkNode } from '../browser.ts'
 import { idleMs, ToolFault, type Tool, type ToolAnnotations, type ToolCall } from './tool.ts'
 
-// The tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
+// The tools for bookmarks. The browser's errors become results unchanged.
 
 const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
@@ -77,7 +77,7 @@ interface Args extends Omit<Item, 'id'> {
   folderId?: string
   depth?: number
 }
-/** What happened to one bookmark of several. */
+/** The outcome for one bookmark of several. */
 type Outcome = { id: string; ok: true; node?: unknown } | { id: string; ok: false; error: string }
 
 /** Called before each of several changes. Throws once the call has been stopped. */
@@ -155,10 +155,10 @@ async function copy(b: Api, { id, parentId, index }: Item, next: Next): Promise<
   return make(node!, parentId!, index)
 }
 
-/** A tree's JSON beyond this length loses its lowest folders (S11). */
+/** A tree's JSON beyond this length loses its lowest folders. */
 const longestTree = 200_000
 interface Cut extends BookmarkNode {
-  /** How many bookmarks and folders the folder has. */
+  /** The number of bookmarks and folders in the folder. */
   count?: number
   /** They are left out. */
   truncated?: true
@@ -217,7 +217,7 @@ export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): T
       const value = await runs[name](api(), call.args as unknown as Args, counter(call))
       const results = (value as { results?: Outcome[] }).results
       return {
-        content: [{ type: 'text', text: JSON.stringify(value) }], // the exact text that K2 promises
+        content: [{ type: 'text', text: JSON.stringify(value) }],
         structuredContent: Array.isArray(value) // must be an object
           ? { nodes: value, ...(value.some(isCut) && { truncated: true }) }
           : value,
@@ -278,7 +278,7 @@ const removed = (id: string, { parentId, index, node }: { parentId: string; inde
 const moved = (id: string, move: object) => tell({ type: 'moved', data: { id, ...move } })
 
 /**
- * Reports changes of bookmarks (K9) while there is the permission. The background calls it at top level, and after each
+ * Reports changes of bookmarks while there is the permission. The background calls it at top level, and after each
  * change of permissions: Firefox forgets the listeners of a permission that is given back.
  */
 export function onBookmarkEvent(handler: typeof report): void {

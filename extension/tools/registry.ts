@@ -230,7 +230,7 @@ function faultOf(e: unknown): ToolFault {
   return new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)
 }
 
-/** How often the sign-in's tab is checked, in ms. */
+/** The time between two checks of the sign-in's tab, in ms. */
 const checkEvery = 1000
 
 /**

@@ -1,6 +1,6 @@
 import type { ElicitationAnswer, Flag } from '../../wasm/js/shared/types.ts'
 
-/** Bookmarks and pages answer at once, so a longer silence is a fault (K4). In ms. */
+/** Bookmarks and pages answer at once, so a longer silence is a fault. In ms. */
 export const idleMs = 30_000
 
 /** A tool for desktop MCP clients. */
@@ -14,11 +14,11 @@ export interface Tool {
   annotations?: ToolAnnotations
   /** `optional`: the bridge makes a task of a call, if the client asks for one or declares the tasks extension. */
   execution?: { taskSupport: 'optional' }
-  /** The longest time without an answer or progress, in ms (K4). Without it, the tool has bounds of its own. */
+  /** The longest time without an answer or progress, in ms. Without it, the tool has bounds of its own. */
   idleMs?: number
   /** Finds suspicious text in the definition, for the user who approves a call. */
   flags?(call: ToolCall): readonly Flag[]
-  /** What `always` and `never` of a client are for, in place of the whole tool. Rejects as `run` does. */
+  /** The subject of a client's `always` and `never`, in place of the whole tool. Rejects as `run` does. */
   scope?(call: ToolCall): Promise<string>
   /** Says what a call will do, in a sentence for the user who approves it. */
   summary?(call: ToolCall): Promise<string>

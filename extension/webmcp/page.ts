@@ -22,7 +22,7 @@ import {
 /** Changes within this time, in ms, are one list. */
 const pause = 1000
 
-/** What Chromium 156 has beside the draft of June 2026. In older versions a schema is JSON text. */
+/** The interface of Chromium 156 beside the draft of June 2026. In older versions a schema is JSON text. */
 interface ModelContext extends EventTarget {
   getTools(): Promise<RegisteredTool[]>
   executeTool(tool: RegisteredTool, args: object, options: { signal: AbortSignal }): Promise<unknown>

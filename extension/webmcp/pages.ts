@@ -15,7 +15,7 @@ import {
   type ToPage,
 } from './pagemessages.ts'
 
-/** How long a page may take to list its tools, in ms. */
+/** The longest time until a page lists its tools, in ms. */
 const attachTimeout = 3000
 /** The seconds that a page may take for a call: if the client says nothing, and at most. */
 const usualSeconds = 30, mostSeconds = 300
@@ -256,7 +256,7 @@ export class PageTools {
         timeoutSeconds: { type: 'integer', minimum: 1, maximum: mostSeconds, default: usualSeconds },
       },
     },
-    // What a page says of its tools is its own claim, so each origin asks once.
+    // The texts of a page's tools are its own claim, so each origin asks once.
     annotations: { destructiveHint: true, openWorldHint: true },
     scope: async (call) => (await this.named(call)).page.list!.origin,
     flags: (call) => {
@@ -314,7 +314,7 @@ async function titleOf(tabId: number, { origin, title }: PageList): Promise<stri
 
 const inLine = (text: string) => text.replace(/\s+/g, ' ')
 
-/** What a page returned as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
+/** The value that a page returned, as a result: a CallToolResult, a text, or JSON. Hidden text is removed. */
 export function outputOf(text: string, origin: string): ToolOutput {
   const _meta = { 'portolan/untrusted': [new URL(origin).host], 'portolan/origin': origin }
   const said = plain(text).text
@@ -337,7 +337,7 @@ export function outputOf(text: string, origin: string): ToolOutput {
   }
 }
 
-/** A value of JSON without hidden text. What is in it is clean already. */
+/** A value of JSON without hidden text. Texts in it are clean already. */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return plain(value).text
   return isObject(value) && Object.keys(value).some(mayHide)

@@ -32,6 +32,8 @@ function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
  */
 const markers =
   /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the|(is|are|was|were|be|been) (not |never )?told)\b/i
+/** The begin of a comment that names its subject by a question, in place of a noun. */
+const question = /^\s*(\/\*\*|\/\/|\*) (What|Who|Why|How|Has) (?!returns|reports)/
 const prose = ['*.go', '*.ts', '*.tsx', '*.mjs', '*.md', '*.sh']
 
 function plain() {
@@ -41,7 +43,7 @@ function plain() {
       continue
     const text = readFileSync(file, 'utf8')
     text.split('\n').forEach((line, i) => {
-      if (markers.test(line)) found.push(`${file}:${i + 1}: ${line.trim()}`)
+      if (markers.test(line) || question.test(line)) found.push(`${file}:${i + 1}: ${line.trim()}`)
     })
     const words = text.split(/\s+/).length
     if (file.startsWith('docs/design/') && words > 1001) found.push(`${file}: ${words} words, and 1,000 are enough`)

@@ -31,7 +31,7 @@ const times = []
 
 const seconds = (since) => Math.round((performance.now() - since) / 1000)
 
-/** How long files took in this folder's last runs, in seconds: the longest begin first. */
+/** The durations of files in this folder's last runs, in seconds: the longest begin first. */
 const taken = join(root, 'dist/test-seconds.json')
 const lasts = existsSync(taken) ? JSON.parse(readFileSync(taken, 'utf8')) : {}
 

@@ -24,7 +24,7 @@ const carriers = {
   ),
 }
 
-/** What ships in the package, the extension and the command. */
+/** The files that ship in the package, the extension and the command. */
 const shipped = ['wasm', 'web', 'extension', 'registry', 'bridge', 'cmd', 'go.mod', 'go.sum', 'package-lock.json']
 const unshipped = [
   '**/*_test.go',

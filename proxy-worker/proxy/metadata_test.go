@@ -20,7 +20,7 @@ func FuzzMetadata(f *testing.F) {
 		got, ok := readMetadata(text)
 		var want map[string]json.RawMessage
 		if json.Unmarshal(text, &want) != nil || !ok {
-			return // a document that is not JSON may be read; what it names is checked all the same
+			return // a document that is not JSON may be read; its names are checked all the same
 		}
 		for _, endpoint := range got.endpoints {
 			found := false

@@ -27,7 +27,7 @@ func changedParts(before, now string) []string {
 	return changes
 }
 
-// What many tools share: the text "" as a part of a pin, and the schema {"type":"object"}
+// Digests that many tools share: of the text "" as a part of a pin, and of the schema {"type":"object"}
 // as [likeness] returns it. That schema counts where a list has one new tool. No schema
 // counts of a tool that is found with another name and no more changes.
 const (

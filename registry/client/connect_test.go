@@ -129,7 +129,7 @@ func TestLegacySSEOnOneSignOnly(t *testing.T) {
 	}
 }
 
-// What the server has forgotten need not be deleted.
+// A session that the server has forgotten need not be deleted.
 func TestExpiredSessionsAreNotDeleted(t *testing.T) {
 	s := (&registrytest.Script{Session: "s1"}).On("tools/list", registrytest.Status(404, ""))
 	session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)

@@ -21,8 +21,8 @@ type Session struct {
 	sse    bool          // HTTP+SSE: answers come on the one stream
 	works  chan struct{} // closed by the first response after connecting
 
-	// Written while connecting only, and info when the server has said more. What others may
-	// read meanwhile (info and sessionID) under mu.
+	// Written while connecting only, and info when the server has said more. Others may
+	// read info and sessionID meanwhile, under mu.
 	info        registry.SessionInfo
 	sessionID   string
 	initialized <-chan struct{} // closed when notifications/initialized was answered

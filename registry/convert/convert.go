@@ -16,7 +16,7 @@
 // a $ref.
 //
 // OpenAI and Anthropic get JSON Schema 2020-12 whose root is a plain object. Gemini
-// gets [Schema] with references inlined. What each API refuses was learnt from its
+// gets [Schema] with references inlined. The refusals of each API were learnt from its
 // answers; the comments of the functions name it.
 //
 // The page converts by wasm/js/page/convert.ts with the same results. The goldens

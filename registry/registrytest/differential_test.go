@@ -14,7 +14,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
-// What a session makes of a server, in a form that can be compared.
+// The session of a server, in a form that can be compared.
 type seen struct {
 	Info  registry.SessionInfo
 	Tools []string

@@ -61,8 +61,8 @@ func hide(s, secret string) string {
 	return out.String()
 }
 
-// repeats returns whether a secret begins at a place of s, and where it ends or differs. What a reader of s does not
-// see may stand within: that is all beyond ASCII, and controls.
+// repeats returns whether a secret begins at a place of s, and where it ends or differs. Invisible
+// characters may stand within: all beyond ASCII, and controls.
 func repeats(s string, at int, secret string) (end int, found bool) {
 	n := 0
 	for at < len(s) {

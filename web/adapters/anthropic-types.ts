@@ -40,7 +40,7 @@ export interface RunnableTool extends AnthropicTool {
 /** Makes a model for `portolan/loop` and `portolan/run`. */
 export declare function model(client: MessagesClient, options: ModelSettings): Model
 
-/** What is used of a client of `@anthropic-ai/sdk`. */
+/** The members of a client of `@anthropic-ai/sdk` that are used. */
 export interface MessagesClient {
   messages: {
     /** Asks the model. */

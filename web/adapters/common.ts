@@ -1,4 +1,4 @@
-// What the adapters have in common.
+// The code that the adapters share.
 
 import type { DispatchOptions, MediaOptions, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
 

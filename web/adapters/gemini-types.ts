@@ -38,7 +38,7 @@ export interface CallableTool {
 /** Makes a model for `portolan/loop` and `portolan/run`. */
 export declare function model(client: GeminiClient, options: ModelSettings): Model
 
-/** What is used of a client of `@google/genai`. */
+/** The members of a client of `@google/genai` that are used. */
 export interface GeminiClient {
   models: {
     /** Asks the model. */

@@ -22,7 +22,7 @@ export interface FunctionTool {
     type: 'object'
     properties: Record<string, JSONSchema>
     required: string[]
-    /** What the schema says; an absent one is true. */
+    /** The claim of the schema; an absent one is true. */
     additionalProperties: true
   }
   strict: false

@@ -38,7 +38,7 @@ export declare function answerCalls(
   options?: MediaOptions & { signal?: AbortSignal },
 ): Promise<ToolMessages['openai-responses'][]>
 
-/** What is read of an item of a response's output. All but function calls is left alone. */
+/** The members of an item of a response's output that are read. All but function calls is left alone. */
 export interface ResponseItem {
   type: string
   call_id?: unknown
@@ -50,7 +50,7 @@ export interface ResponseItem {
 /** Makes a model for `portolan/loop` and `portolan/run`, on Chat Completions. */
 export declare function model(client: ChatClient, options: ModelSettings): Model
 
-/** What is used of a client of `openai`. */
+/** The members of a client of `openai` that are used. */
 export interface ChatClient {
   chat: {
     completions: {

@@ -25,7 +25,7 @@ const tallest = 2000
 
 const prefersDark = '(prefers-color-scheme: dark)'
 
-/** Why an app is not there, where another try may help. */
+/** The reason why an app is not there, where another try may help. */
 const mayPass: types.AppState['why'][] = ['unreadable', 'silent', 'flood', 'left', 'closed']
 
 /** Properties without an attribute. Setting one plans an update. */
@@ -50,7 +50,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private frame: AppFrame | undefined
   private mode: Mode = 'inline'
   private planned = false
-  /** What the frame or the card is of. */
+  /** The subject of the frame or the card. */
   private shown: readonly unknown[] = []
   private info: ToolInfo | undefined
   private unfollow: (() => void) | undefined
@@ -134,7 +134,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     if (frame === this.frame) this.failed('closed')
   }
 
-  // What is shown.
+  // The content that is shown.
 
   /** Properties are set one after another, and are read together. */
   plan(): void {
@@ -289,7 +289,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }))
   }
 
-  // What the app receives.
+  // Messages to the app.
 
   private get theme(): 'light' | 'dark' {
     const schemes = [document.documentElement, this].map((element) => getComputedStyle(element).colorScheme)
@@ -377,7 +377,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     })
   }
 
-  // What the app says.
+  // Messages of the app.
 
   notice(method: string, { height }: Params): void {
     if (method === 'ui/notifications/request-teardown') void this.close()

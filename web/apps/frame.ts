@@ -3,7 +3,7 @@ import type { App, Fault } from './load.ts'
 import { burst, mostChars, perSecond } from './pace.ts'
 import { features, type Feature } from './policy.ts'
 
-/** What the names of the sandbox page's own messages begin with. It relays no such message of an app. */
+/** The prefix of the sandbox page's own messages. It relays no such message of an app. */
 const own = 'ui/notifications/sandbox-'
 
 /** Requests of an app that may be under way. */
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a frame needs of the element. */
+/** The element, as far as a frame uses it. */
 export interface Host {
   /** The result of ui/initialize. */
   greet(params: Params): object

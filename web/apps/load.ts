@@ -11,7 +11,7 @@ const most = 8 << 20
 /** The same in base64, with line breaks. */
 const longestBlob = most * 3 / 2
 
-/** Why there is no app to show. The words are `app_…`. */
+/** The reason why there is no app to show. The words are `app_…`. */
 export type Fault =
   | 'no_sandbox'
   | 'bad_sandbox'

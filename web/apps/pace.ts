@@ -1,4 +1,4 @@
-// How much an app may say. The sandbox page holds it to this, and the host page does not rely on that.
+// The most messages of an app. The sandbox page holds it to this, and the host page does not rely on that.
 
 /** Messages of an app in a second, in the long run. */
 export const perSecond = 50
@@ -6,10 +6,10 @@ export const perSecond = 50
 export const burst = 200
 /** One message of an app, in characters of its JSON. */
 export const mostChars = 1 << 20
-/** What a second may carry, in characters of JSON. A longer message counts as several. */
+/** The most that a second may carry, in characters of JSON. A longer message counts as several. */
 const charsPerSecond = 1 << 20
 
-/** Counts what an app sends. What it has sent is forgotten at the pace that is allowed. */
+/** Counts the messages of an app, and forgets them at the allowed pace. */
 export class Pace {
   private level = 0
   private since = 0

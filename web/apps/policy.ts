@@ -1,4 +1,4 @@
-// What an app may load and use: its Content-Security-Policy, and the features of its frame.
+// The rights of an app: its Content-Security-Policy, and the features of its frame.
 
 /** `_meta.ui.csp` of a resource (MCP Apps, 2026-01-26), as a server sent it. */
 export type Csp = Partial<Record<'connectDomains' | 'resourceDomains' | 'frameDomains' | 'baseUriDomains', unknown>>
@@ -18,7 +18,7 @@ function sources(list: unknown, isLocal: boolean): string {
 }
 
 /**
- * The policy of an app. What it does not declare is denied. Scripts and styles in its own html run, also those of its
+ * The policy of an app. An undeclared source is denied. Scripts and styles in its own html run, also those of its
  * data and blob addresses, without eval.
  */
 export function policyOf(csp: Csp | undefined, isLocal: boolean): string {

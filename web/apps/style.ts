@@ -1,4 +1,4 @@
-/** The looks of an app's surroundings. What a page may change are the --portolan-* properties and the CSS parts. */
+/** The looks of an app's surroundings. A page may change the --portolan-* properties and the CSS parts. */
 export const style = `
 :host { display: block; color-scheme: light dark; font: var(--portolan-font, .9375rem/1.5 system-ui, sans-serif);
   --_ground: var(--portolan-ground, light-dark(#f6f4ed, #0f171b));

@@ -1,7 +1,7 @@
 import type { ContentBlock, Registry, ToolResult } from '../../wasm/js/shared/types.ts'
 import type { PanelMessages } from '../panel/types.ts'
 
-/** How an app is shown: in the page, over the whole window, or in a corner of it. */
+/** The place of an app: in the page, over the whole window, or in a corner of it. */
 export type AppDisplayMode = 'inline' | 'fullscreen' | 'pip'
 
 /**
@@ -63,26 +63,26 @@ export interface PortolanAppEvents {
   'app-state': CustomEvent<AppState>
 }
 
-/** What an app says in the chat. It is untrusted. */
+/** The message of an app for the chat. It is untrusted. */
 export interface AppMessage {
   server: string
   role: 'user'
   content: ContentBlock[]
 }
 
-/** What a model should know of an app at its next turn. It replaces the last one, and is untrusted. */
+/** The knowledge of an app that a model needs at its next turn. It replaces the last one, and is untrusted. */
 export interface AppContext {
   server: string
   content?: ContentBlock[]
   structuredContent?: Record<string, unknown>
 }
 
-/** What has become of an app. */
+/** The state of an app. */
 export interface AppState {
   /** `ready`: the handshake is over. `card`: a card is shown in place of the app. */
   state: 'ready' | 'card'
   /**
-   * Why there is a card. `none`: the tool has no app. `no_sandbox`, `bad_sandbox`: there is no page on another origin.
+   * The reason for a card. `none`: the tool has no app. `no_sandbox`, `bad_sandbox`: no page is on another origin.
    * `unreadable`, `bad_type`, `too_large`: of the html. `changed`, `new`: it waits for the person. `silent`: there was
    * no handshake. `flood`, `left`: it sent too much, or went to another page. `closed`: it has ended.
    */

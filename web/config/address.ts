@@ -1,6 +1,6 @@
 import { isHidden } from '../ui/text.ts'
 
-// What a URL says of itself. A configured URL may hold ${input:id}; it is looked
+// The properties of a URL. A configured URL may hold ${input:id}; it is looked
 // at with a letter in their places.
 
 const probe = (url: string) => url.replace(/\$\{input:[^}]*\}/g, (_, at: number) => (at ? 'x' : 'https://x'))
@@ -62,7 +62,7 @@ export function cleanName(s: string): string {
 const dull = /^(?:mcp|api|www|app|server|remote|gateway|docs|dev|prod|staging)$/
 const secondLevel = /^(?:co|com|net|org|gov|ac|edu)$/
 
-/** What a server may be called, by its URL. */
+/** The possible names of a server, by its URL. */
 export function nameOf(url: string): string {
   const u = parsed(url)
   if (!u) return 'server'

@@ -14,7 +14,7 @@ export interface Draft {
   lints: Lint[]
 }
 
-/** What a dialect says of an input beside its id. */
+/** The members of an input beside its id, in a dialect. */
 export type Declared = Map<string, Partial<Input>>
 
 export const maxEntries = 500

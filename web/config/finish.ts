@@ -12,7 +12,7 @@ import type { Entry, Input, Lint, Secret, Stdio } from './types.ts'
 
 const maxInputs = 50
 
-/** What all dialects have in common: inputs, secrets, remarks and a name of its own. */
+/** The work that all dialects share: inputs, secrets, remarks and a name of its own. */
 export function finish(draft: Draft, declared: Declared, taken: Set<string>, page?: string): Entry {
   const typed = draft.url?.trim()
   const url = typed && (withScheme(typed) ?? typed)

@@ -2,7 +2,7 @@ import { browserHeaders, forbiddenHeaders } from '../../wasm/js/shared/wire.gen.
 import type { Draft } from './draft.ts'
 import type { Lint } from './types.ts'
 
-// What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
+// Headers that fetch refuses, that the protocol sets itself, or that a CORS preflight never lets through.
 const forbidden = new Set([...forbiddenHeaders, ...browserHeaders])
 // Set again by every client: leaving them out changes nothing.
 const idle = new Set(('accept content-type content-length user-agent accept-encoding connection mcp-protocol-version ' +

@@ -49,7 +49,7 @@ function goose(q: URLSearchParams): Found | null {
   return found ? { ...found, kind: 'install-link' } : null
 }
 
-/** Of either alphabet; a + may have become a space. */
+/** Decodes either alphabet; a + may have become a space. */
 function fromBase64(s: string): string | undefined {
   try {
     const bytes = Uint8Array.from(atob(s.replace(/[ -]/g, '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))

@@ -24,7 +24,7 @@ const known = new Set([
 ])
 
 /**
- * What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to
+ * The transport of `type` and `transport`; undefined: the word is unknown. `http` is VS Code's, which falls back to
  * SSE: auto.
  */
 export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' | 'stdio' | 'websocket' | undefined {

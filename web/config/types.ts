@@ -27,7 +27,7 @@ export declare function openProject(
   source: string | FileHandle | FolderHandle,
 ): Promise<ProjectFile>
 
-/** What openProject uses of a FileSystemFileHandle. */
+/** The methods of a FileSystemFileHandle that openProject uses. */
 export interface FileHandle {
   readonly kind: 'file'
   /** The file as it is now. */
@@ -45,7 +45,7 @@ export interface FileHandle {
   }>
 }
 
-/** What openProject uses of a FileSystemDirectoryHandle. */
+/** The methods of a FileSystemDirectoryHandle that openProject uses. */
 export interface FolderHandle {
   readonly kind: 'directory'
   /** A file in the folder. */
@@ -54,7 +54,7 @@ export interface FolderHandle {
   getDirectoryHandle(name: string): Promise<FolderHandle>
 }
 
-/** What a project's file has, beside what the registry had of the project. */
+/** The content of a project's file, beside the registry's own entries of the project. */
 export interface ProjectFile {
   /** Servers that are new. Show the user their name and host before they are switched on. */
   added: { name: string; host: string }[]
@@ -70,7 +70,7 @@ export interface ProjectFile {
   save(): Promise<string>
 }
 
-/** What was found in a text that describes servers. */
+/** The findings in a text that describes servers. */
 export interface Reading {
   kind:
     | 'url'
@@ -84,7 +84,7 @@ export interface Reading {
     | 'unknown'
     | 'empty'
   entries: Entry[]
-  /** Why there are no entries, or not all. */
+  /** The reason why there are no entries, or not all. */
   problem?: Problem
 }
 
@@ -116,13 +116,13 @@ export interface Problem {
 export interface Entry {
   /** A suggestion, unique within the reading. */
   name: string
-  /** What to save, once `fill` has put the inputs in; absent for what a browser cannot reach. */
+  /** The configuration to save, once `fill` has put the inputs in; absent for a server that a browser cannot reach. */
   config?: ServerConfig
   /** A server that is a local process: explained, not added. */
   stdio?: Stdio
   /** Headers that hold secrets. The values are in `config.headers` only. */
   secrets: Secret[]
-  /** What the user has to give; `config` says ${input:id} in its place. */
+  /** The values that the user has to give; `config` says ${input:id} in their place. */
   inputs: Input[]
   lints: Lint[]
 }

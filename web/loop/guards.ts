@@ -1,4 +1,4 @@
-/** How often something may happen in vain. */
+/** The number of times that something may happen in vain. */
 const enough = 3
 
 /** Notices a model that turns in a circle. It keeps numbers in place of texts, which may be long. */

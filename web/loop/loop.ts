@@ -7,7 +7,7 @@ import type * as types from './types.ts'
 
 const answersOfRound = 50
 const callsOfAnswer = 100
-/** How much of the last round's text the next one begins with. */
+/** The part of the last round's text with which the next one begins. */
 const stateLength = 20_000
 const goOn = 'This is not done yet. Go on.'
 
@@ -226,5 +226,5 @@ class Running {
   }
 }
 
-/** What a model reads of a message. */
+/** The part of a message that a model reads. */
 const shown = ({ content, ...rest }: types.ModelMessage) => [content, 'calls' in rest && rest.calls]

@@ -18,7 +18,7 @@ export interface LoopOptions {
   view: ToolView
   model: Model
   /**
-   * What is to be done: a text, or messages. A function is asked at the begin of each conversation, so that its text
+   * The task: a text, or messages. A function is asked at the begin of each conversation, so that its text
    * can hold the state of your work.
    */
   prompt: Prompt | ((state: LoopState) => Prompt | Promise<Prompt>)
@@ -46,19 +46,19 @@ export interface LoopOptions {
   signal?: AbortSignal
 }
 
-/** What a conversation begins with. */
+/** The beginning of a conversation. */
 export type Prompt = string | readonly ModelMessage[]
 
 /**
  * Your model: a function that asks a provider, with your key, and returns what it said. It gets the messages so far.
- * It must obey `signal`. A text alone is an answer without calls. What it throws ends the loop.
+ * It must obey `signal`. A text alone is an answer without calls. Its exception ends the loop.
  */
 export type Model = (
   messages: readonly ModelMessage[],
   options: ModelOptions,
 ) => ModelAnswer | string | Promise<ModelAnswer | string>
 
-/** What a {@link Model} gets beside the messages. */
+/** The surroundings of a request to a {@link Model}. */
 export interface ModelOptions {
   /** The tools that it may call now, in the loop's `format`. Empty: none. */
   tools: Tool[]
@@ -93,15 +93,15 @@ export interface ToolCall {
   arguments: Record<string, unknown> | string
 }
 
-/** What a model said. */
+/** The answer of a model. */
 export interface ModelAnswer {
   text?: string
   /** They run at the same time. The model gets the answers in this order. At most 100 run. */
   calls?: readonly ToolCall[]
-  /** What the request cost, in tokens. */
+  /** The cost of the request, in tokens. */
   usage?: { input?: number; output?: number }
   /**
-   * Why the answer is not whole, in the provider's words, such as `max_tokens` or `content_filter`. The loop stops.
+   * The reason why the answer is not whole, in the provider's words, such as `max_tokens`. The loop stops.
    * Calls of such an answer do not run, because their arguments may be cut.
    */
   incomplete?: string
@@ -131,7 +131,7 @@ export type ToolView =
     }
   )
 
-/** How far a loop is. Each event has a copy. */
+/** The progress of a loop. Each event has a copy. */
 export interface LoopState {
   /** The round that runs or ran last, from 1. */
   round: number
@@ -139,7 +139,7 @@ export interface LoopState {
   text: string
   /** The conversation so far; with `fresh`, that of this round. */
   messages: readonly ModelMessage[]
-  /** How many calls were answered. */
+  /** The number of answered calls. */
   calls: number
   /** The tokens of all requests. */
   tokens: number
@@ -147,7 +147,7 @@ export interface LoopState {
   seconds: number
 }
 
-/** What happens in a loop. The last event is `done` or `stopped`. */
+/** The events of a loop. The last event is `done` or `stopped`. */
 export type LoopEvent =
   /** A round begins. */
   | { type: 'round'; round: number; state: LoopState }
@@ -155,7 +155,7 @@ export type LoopEvent =
   | { type: 'tool'; phase: 'begin'; call: ToolCall }
   /** A server tells how far a call is. */
   | { type: 'tool'; phase: 'progress'; call: ToolCall; progress: ToolProgress }
-  /** A call was answered. What went wrong is a text for the model too: then `isError` is true. */
+  /** A call was answered. A failure is a text for the model too: then `isError` is true. */
   | {
     type: 'tool'
     phase: 'end'
@@ -173,7 +173,7 @@ export type LoopEvent =
   | { type: 'stopped'; why: StopReason; state: LoopState; error?: unknown }
 
 /**
- * Why a loop stopped.
+ * The reason why a loop stopped.
  * - `rounds`, `tokens`, `seconds`: a budget is spent
  * - `same_call`: in one conversation, the same call got the same answer three times
  * - `no_progress`: three rounds in a row had no new text and no new answer of a tool

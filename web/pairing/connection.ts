@@ -2,7 +2,7 @@ import type { Pipe } from '../../web/pairing/handshake.ts'
 
 /** The largest message of either side, in bytes. */
 const largestMessage = 2 << 20
-/** How many messages may wait without a reader. */
+/** The most messages that wait without a reader. */
 const backlog = 1000
 
 /** A connection that ended, or could not be opened. */
@@ -16,7 +16,7 @@ export class ConnectionClosed extends Error {
 
 /** A connection to the bridge. The handshake receives its messages one by one. Later a listener gets them. */
 export class Connection implements Pipe {
-  /** Why the connection ended. */
+  /** The reason why the connection ended. */
   closed: ConnectionClosed | undefined
   /** Sees each message first. Returns true to keep it from others. */
   intercept: ((text: string) => boolean) | undefined

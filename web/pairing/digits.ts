@@ -1,4 +1,4 @@
-// What people type or paste for the six digits.
+// The six digits, as people type or paste them.
 
 /** Zeros of the digits that keyboards give: ASCII, Arabic, Persian, Devanagari. */
 const zeros = [0x30, 0x660, 0x6f0, 0x966]

@@ -15,22 +15,22 @@ import type { Flags } from './tools/flags.ts'
 import type { TokenCounts } from './tools/tokens.ts'
 import type { Key } from './translations.ts'
 
-/** What parts need that other elements show too. */
+/** The services for parts that other elements show too. */
 export type WordsContext = Panel<Key>
 
-/** What parts need that ask the registry. */
+/** The services for parts that ask the registry. */
 export interface RegistryContext extends WordsContext {
   readonly registry: Registry
 }
 
-/** What the settings panel gives its parts: the registry, its state, and what only the whole panel can do. */
+/** The settings panel's services for its parts: the registry, its state, and what only the whole panel can do. */
 export interface PanelContext extends RegistryContext {
   readonly snapshot: Snapshot
   readonly history: ContactHistory
   readonly tokenCounts: TokenCounts
   readonly flags: Flags
   readonly signIns: SignIns
-  /** What the activity keeps beside calls and connections. */
+  /** The records of the activity beside calls and connections. */
   readonly records: Required<Omit<ObserveOptions, 'logs'>>
   record(records: PanelContext['records']): void
   /** The level of the headings in the panel, below that of the page's heading before it. */

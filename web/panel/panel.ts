@@ -77,7 +77,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   declare private dialog: Dialog | undefined
   /** The server whose token field is open. */
   declare private asking: string | undefined
-  /** What the person searches for among the servers. */
+  /** The person's search among the servers. */
   declare private query: string
   /** Only servers that need attention are shown. */
   declare private attention: boolean
@@ -176,7 +176,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('registry')) {
       this.registry = registryOf(this.registry)!
-      // What was begun was begun with the registry before.
+      // Notices and removals belong to the registry before.
       this.notices.dismiss()
       this.removing.clear()
       this.log.clear() // another registry uses the same numbers
@@ -416,7 +416,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     return { text: clean(String(message), 500), hint: hint && clean(hint, 500) }
   }
 
-  // What the panel does for its parts; see PanelContext.
+  // Services of the panel for its parts; see PanelContext.
 
   readonly show = (dialog: Dialog | undefined): void => {
     const { registry } = this

@@ -1,6 +1,6 @@
 import type { Message } from '../ui/translations.ts'
 
-/** What the panel and `<portolan-run>` both say, in English. */
+/** The words that the panel and `<portolan-run>` share, in English. */
 export const shared = {
   cancel: 'Cancel',
   undo: 'Undo',

@@ -30,16 +30,16 @@ export declare class PortolanPanel extends HTMLElement {
   registry: Registry
   /** BCP 47 tag of the language; default: that of the nearest `lang`, else English. Attribute `locale`. */
   locale: string
-  /** Words in another language, such as the default export of `portolan/locales/ar`; what is missing is English. */
+  /** Words in another language, such as the default export of `portolan/locales/ar`; missing words are English. */
   messages: PanelMessages | undefined
-  /** What is shown; default `servers`. Attribute `view`. */
+  /** The view that is shown; default `servers`. Attribute `view`. */
   view: PanelView
   /**
    * Base URL of the catalogue, of the shape of the official MCP Registry's API (`/v0.1/servers`). Attribute
    * `catalogue`.
    */
   catalogue: string
-  /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
+  /** The most that all tools together cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number
   /**
    * Asks the person about a call, in a dialog: what `onApprove` of createRegistry is to be, as in
@@ -51,7 +51,7 @@ export declare class PortolanPanel extends HTMLElement {
    * `onElicitation: (request) => panel.elicit(request)`. A panel that is not in the document cancels.
    */
   elicit(request: ElicitationRequest): Promise<ElicitationAnswer>
-  /** Has the person open an address for a server, in a dialog: `onElicitationUrl` of createRegistry. */
+  /** Asks the person to open an address for a server, in a dialog: `onElicitationUrl` of createRegistry. */
   elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
   /**
    * Shows the person what a server asks the model, has `generate` ask it, and shows the answer. The person may edit

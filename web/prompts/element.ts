@@ -19,7 +19,7 @@ import type * as types from './types.ts'
 /** Rows that are shown. Typing finds the rest. */
 const rows = 200
 
-/** What a person has picked, until its messages are there or the form is closed. */
+/** The prompt that a person has picked, until its messages are there or the form is closed. */
 interface Picked {
   prompt: PromptInfo
   slash: Slash
@@ -54,11 +54,11 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   declare for: string
   declare locale: string
   declare private prompts: PromptInfo[] | undefined
-  /** What the person types; undefined: the menu is closed. */
+  /** The typed text of the person; undefined: the menu is closed. */
   declare private slash: Slash | undefined
   declare private at: number
   declare private loading: boolean
-  /** Why the prompts could not be listed. */
+  /** The reason why the prompts could not be listed. */
   declare private fault: RegistryError | undefined
   declare private picked: Picked | undefined
 

@@ -1,7 +1,7 @@
 /** A text field of the page. */
 export type TextField = HTMLTextAreaElement | HTMLInputElement
 
-/** The ARIA attributes of a field while it has a menu. What they were before is given back. */
+/** The ARIA attributes of a field while it has a menu. The field gets its own back. */
 export class FieldRole {
   private readonly field: TextField
   private readonly before = new Map<string, string | null>()

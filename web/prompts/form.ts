@@ -3,7 +3,7 @@ import { PromptForm } from '../panel/offers/prompt-form.ts'
 import { define } from '../ui/part.ts'
 import type { PromptInfo } from '../../wasm/js/shared/types.ts'
 
-/** What the form needs of the menu. */
+/** The menu, as far as the form uses it. */
 export interface FormContext extends RegistryContext {
   /** Makes the messages, and tells the page. */
   use(prompt: PromptInfo, args: Record<string, string>, signal: AbortSignal): Promise<void>

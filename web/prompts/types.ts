@@ -46,7 +46,7 @@ export interface PortolanPromptsEvents {
   prompt: CustomEvent<PickedPrompt>
 }
 
-/** What the event `prompt` tells. Messages are the server's words: do not trust them. */
+/** The detail of the event `prompt`. Messages are the server's words: do not trust them. */
 export interface PickedPrompt {
   /** The prompt's name in `registry.prompts()`. */
   name: string

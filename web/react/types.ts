@@ -31,11 +31,11 @@ export declare function useRegistry<T>(
  */
 export declare function useMCP(options?: RegistryOptions): UseMCP
 
-/** What {@link useMCP} returns. */
+/** The value of {@link useMCP}. */
 export interface UseMCP {
   /** Undefined until it is there. */
   registry: Registry | undefined
-  /** What models may call; `registry.getTools({ format })` has it in their formats. */
+  /** The tools that models may call; `registry.getTools({ format })` has them in their formats. */
   tools: ToolInfo[]
   health: Snapshot['servers']
   /** That of the snapshot; `starting` before, and `failed` if there will be none: `error` says why. */
@@ -77,7 +77,7 @@ export interface PortolanPanelProps extends Omit<HTMLAttributes<PanelElement>, '
  */
 export declare function useQuestions(): Questions
 
-/** What {@link useQuestions} returns. */
+/** The value of {@link useQuestions}. */
 export interface Questions {
   /** For the option of `createRegistry` of that name. */
   onElicitation(request: ElicitationRequest): Promise<ElicitationAnswer>
@@ -85,7 +85,7 @@ export interface Questions {
   onElicitationUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
   /** The oldest question. */
   current: Question | undefined
-  /** How many wait behind it. */
+  /** The number of questions that wait behind it. */
   more: number
   /** Cancels all. */
   cancel(): void
@@ -112,6 +112,6 @@ export interface ElicitationProps {
   /** As those of the panel. */
   locale?: string
   messages?: PanelMessages
-  /** Why the dialogs could not be loaded. The questions are cancelled then. */
+  /** The reason why the dialogs could not be loaded. The questions are cancelled then. */
   onError?: (error: Error) => void
 }

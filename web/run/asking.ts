@@ -1,7 +1,7 @@
 import { eventsOf, type Put } from '../loop/events.ts'
 import type { Run, RunEvent, RunMetrics } from './types.ts'
 
-/** What runs here and at an endpoint have in common: events for one reader, counts, and a question for the person. */
+/** The base of runs here and at an endpoint: events for one reader, counts, and a question for the person. */
 export abstract class AskingRun implements Run {
   readonly metrics: RunMetrics = {
     modelCalls: 0,

@@ -7,7 +7,7 @@ const retries = 2
 /** The pause before the first of them, in ms; each further one is four times as long. */
 const pause = 250
 
-/** What calls the tools of one run. */
+/** The caller of the tools of one run. */
 export type Calls = ReturnType<typeof callsOf>
 
 export function callsOf({ registry, view }: RunOptions, metrics: RunMetrics, signal: AbortSignal) {

@@ -3,14 +3,14 @@ import type { ModelMessage } from '../loop/types.ts'
 import { isObject } from '../../wasm/js/shared/object.ts'
 import { jsonOf, type Source } from './results.ts'
 
-/** What the model wants to search for. */
+/** The model's wish for a search. */
 export type Plan = Record<string, unknown>
 
 /** The model's answer: a plan, a question, or both. */
 export interface Planned {
   plan?: Plan
   question?: string
-  /** What is wrong with it. */
+  /** The fault of the plan. */
   problem?: string
 }
 
@@ -91,7 +91,7 @@ interface Schema {
   [keyword: string]: unknown
 }
 
-/** Why an object does not fit a flat schema; undefined if it does. */
+/** The reason why an object does not fit a flat schema; undefined if it does. */
 function misfit(plan: Plan, schema: Schema): string | undefined {
   const { properties = {}, required = [] } = schema
   const unknown = Object.keys(plan).find((name) => !Object.hasOwn(properties, name))

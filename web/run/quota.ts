@@ -10,7 +10,7 @@ const memory = new Map<string, string>()
 
 /** The last request to each store: requests take turns, so that none is counted twice. */
 const turns = new WeakMap<object, Promise<unknown>>()
-/** How long a request waits for the one before, in ms. That one may hang. */
+/** The longest time that a request waits for the one before, in ms. That one may hang. */
 const patience = 5000
 
 /** Takes one run of a quota. Returns how many are left, and fails if there was none. */

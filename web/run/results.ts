@@ -73,7 +73,7 @@ export function address(url: unknown): string | undefined {
   return new URL(url).href.replaceAll('(', '%28').replaceAll(')', '%29')
 }
 
-/** What a result says beside its title and address: its flat members, or those of its member `metadata`. */
+/** The facts of a result beside its title and address: its flat members, or those of its member `metadata`. */
 function metadataOf(entry: JsonObject, used: unknown[]): RunItem['metadata'] {
   const flat = Object.entries(isObject(entry['metadata']) ? entry['metadata'] : entry).filter(([, v]) =>
     !used.includes(v) && /^(string|number|boolean)$/.test(typeof v)
@@ -84,7 +84,7 @@ function metadataOf(entry: JsonObject, used: unknown[]): RunItem['metadata'] {
   )
 }
 
-/** What a search has found: each address once, in the server's order. `url` is what the server calls the search's. */
+/** The findings of a search: each address once, in the server's order. `url` is the server's address of the search. */
 export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number; total: number; url?: string } {
   const value = valueOf(result)
   const links = result.content.filter((block) => block.type === 'resource_link') as object[]

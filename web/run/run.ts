@@ -18,7 +18,7 @@ import type * as types from './types.ts'
 
 const promptLength = 4000
 const minute = 60_000
-/** How long a person may take for a reply, in ms. The run then goes on with the best reading. */
+/** The longest time until a person replies, in ms. The run then goes on with the best reading. */
 const replyTime = 10 * minute
 
 export const run: typeof types.run = (options) => {
@@ -63,7 +63,7 @@ class HostRun extends AskingRun {
   #made: string | undefined
   /** The address for an answer without one: of the server at first, then of the search or its first result. */
   #nextBest = ''
-  /** What the model wrote. */
+  /** The text of the model. */
   #written = ''
   #remaining: number | undefined
 
@@ -143,7 +143,7 @@ class HostRun extends AskingRun {
     })
   }
 
-  /** What a tool says now, or has said before. Its failure fails the search. */
+  /** The answer of a tool, now or from before. Its failure fails the search. */
   async #cached<T>(key: unknown[], ms: number, make: () => Promise<T>): Promise<T> {
     const { cache = true, registry, view } = this.#options
     const made = cached(cache ? view ?? registry : undefined, key, ms, make)
@@ -152,7 +152,7 @@ class HostRun extends AskingRun {
     return value
   }
 
-  /** Has the model plan. It may ask the person once, and may repair each plan once. */
+  /** Asks the model for a plan. It may ask the person once, and may repair each plan once. */
   async #plan(sources: Source[]): Promise<{ plan: Plan; messages: ModelMessage[] }> {
     const { prompt, answered, schema = defaultSchema(!!sources.length), maxSources = 5 } = this.#options
     const talk: ModelMessage[] = [{ role: 'user', content: prompt }]

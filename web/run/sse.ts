@@ -1,7 +1,7 @@
 import { RegistryError } from '../../wasm/js/page/index.ts'
 import type * as types from './types.ts'
 
-/** How often a comment keeps the connection open, in ms. */
+/** The time between two comments that keep the connection open, in ms. */
 const beat = 15_000
 
 export const toSSE: typeof types.toSSE = (run) => {

@@ -4,7 +4,7 @@ import { fail } from './failed.ts'
 import { address, oneLine } from './results.ts'
 import type { RunOptions, RunRoles } from './types.ts'
 
-/** How long the servers of the roles may take until they are connected, in ms. */
+/** The longest time until the servers of the roles are connected, in ms. */
 const patience = 2000
 
 const usualHint = 'Try again in a moment, or look at the servers in the settings.'
@@ -49,7 +49,7 @@ function listed({ registry, view }: RunOptions): readonly Listed[] {
   })
 }
 
-/** What a registry knows about a server. */
+/** The registry's knowledge of a server. */
 const healthOf = ({ registry }: RunOptions, server: string | undefined) =>
   server === undefined ? undefined : registry?.getSnapshot().servers[server]
 

@@ -27,7 +27,7 @@ export interface Run extends AsyncIterable<RunEvent> {
 
 /** Options of {@link run}. */
 export interface RunOptions {
-  /** What the person wants, at most 4,000 characters. */
+  /** The person's wish, at most 4,000 characters. */
   prompt: string
   /** Where the tools are. It is also asked for the health of their servers, and for hints of the tools. */
   registry?: RunRegistry
@@ -38,7 +38,7 @@ export interface RunOptions {
   /** Which tool does what. */
   roles: RunRoles
   /**
-   * What a plan is to be: an object whose members are strings, numbers, booleans or lists of strings. The tools get its
+   * The shape of a plan: an object whose members are strings, numbers, booleans or lists of strings. The tools get its
    * members as arguments, as far as they have such parameters. Default: `query`, and with `roles.list` `databases`.
    */
   schema?: JSONSchema
@@ -50,7 +50,7 @@ export interface RunOptions {
   preview?: number
   /** Keeps results for 5 minutes and the list of sources for an hour, in memory, per registry. Default: true. */
   cache?: boolean
-  /** How many runs a person may begin. */
+  /** The number of runs that a person may begin. */
   quota?: RunQuota
   /** A question of an earlier run, and the reply. The run then asks no other. */
   answered?: { question: string; reply: string }
@@ -90,7 +90,7 @@ export interface RunQuota {
   store?: StorageAdapter
 }
 
-/** What happens in a run. The last event is `answer` or `error`. */
+/** The events of a run. The last event is `answer` or `error`. */
 export type RunEvent =
   /** A stage begins or goes on. `pct` is there only if the server said it. `message` is the server's. */
   | { type: 'progress'; stage: RunStage; pct?: number; message?: string }
@@ -99,7 +99,7 @@ export type RunEvent =
    * has no such bound.
    */
   | { type: 'clarify'; question: string }
-  /** What was found: the first results, and how many there are. Their texts are a server's: do not trust them. */
+  /** The findings: the first results, and their number. Their texts are a server's: do not trust them. */
   | { type: 'results_preview'; items: RunItem[]; total: number }
   /**
    * The answer in Markdown, with the sections Summary, Key Cases and Notes, and the address of the search at the end.
@@ -113,9 +113,9 @@ export type RunEvent =
     url: string
     /** The model wrote no summary: it failed or the time was over. The answer lists the results. */
     partial?: true
-    /** How many links of the model were taken out, because no result has them. */
+    /** The number of links of the model that were taken out, because no result has them. */
     removedLinks: number
-    /** How many runs the quota has left today. */
+    /** The number of runs that the quota has left today. */
     remaining?: number
   }
   | {
@@ -131,7 +131,7 @@ export type RunEvent =
 export type RunStage = 'health' | 'plan' | 'search' | 'summarise'
 
 /**
- * Why a run failed.
+ * The reason why a run failed.
  * - `unhealthy`: a server of the roles is not connected after 2 s, or lacks a tool. The model was not asked.
  * - `bad_plan`: the model twice gave no valid plan
  * - `model_failed`: the model threw while it planned
@@ -154,7 +154,7 @@ export interface RunItem {
   title: string
   /** An http or https address. Two results never have the same one. */
   url: string
-  /** What else the server says of it: at most 20 texts, numbers and booleans. */
+  /** The other facts of the server: at most 20 texts, numbers and booleans. */
   metadata?: Record<string, string | number | boolean>
 }
 

@@ -18,7 +18,7 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   declare protected wide?: boolean
   /** Aborts what the dialog has begun when it leaves the document. */
   declare protected ends: AbortController
-  /** What had the focus before the dialog. */
+  /** The element that had the focus before the dialog. */
   declare private opener: Element | undefined
 
   protected abstract heading(): TemplateResult | string

@@ -22,11 +22,11 @@ export const selectField = <V extends string>(
   html`<div class="field"><label for=${id}>${label}</label>
     <select id=${id} @change=${(e: Event) => choose(valueOf(e) as V)}>${options(values, chosen, face)}</select></div>`
 
-/** What is wrong with a field, beside it. The field is described by `<id>-problem`. */
+/** The fault of a field, beside it. The field is described by `<id>-problem`. */
 export const fieldProblem = (id: string, problem: string | undefined): TemplateResult | typeof nothing =>
   problem ? html`<p id="${id}-problem" class="hint bad">${problem}</p>` : nothing
 
-/** What went wrong, and what helps. */
+/** The fault, and the help against it. */
 export interface Fault {
   message: string
   hint?: string | undefined

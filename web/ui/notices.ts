@@ -11,7 +11,7 @@ export interface Notice {
   ends?: () => void
 }
 
-/** How long a notice stays, in ms. One about a fault stays until it is dismissed. */
+/** The time that a notice stays, in ms. One about a fault stays until it is dismissed. */
 const time = 8000
 
 /** The notices of a panel, one at a time. */

@@ -1,7 +1,7 @@
 import { LitElement, type PropertyValues } from 'lit'
 import type { Places, Words } from './translations.ts'
 
-/** What a panel gives its parts: words, and what only the whole panel can do. */
+/** The services of a panel for its parts: words, and what only the whole panel can do. */
 export interface Panel<Key extends string = never> {
   readonly words: Words<Key>
   /** Does some work. If it fails, the panel shows the fault, and the result is undefined. */
@@ -15,7 +15,7 @@ export interface Panel<Key extends string = never> {
 /** A part of a panel. It renders into the panel's shadow root, so that ids, styles and CSS parts are shared. */
 export abstract class Part<P extends Panel = Panel> extends LitElement {
   static override properties: Record<string, object> = reactive('panel')
-  /** What properties are before somebody sets them. */
+  /** The values of properties before somebody sets them. */
   static initial: Record<string, unknown> = {}
   declare panel: P
   /** The part moves no focus. Otherwise, when what has the focus goes away, something near it gets the focus. */
@@ -45,10 +45,10 @@ export abstract class Part<P extends Panel = Panel> extends LitElement {
   }
 }
 
-/** What can have the focus; of a dialog, its heading, and of tabs, the chosen one. */
+/** The elements that can have the focus; of a dialog, its heading, and of tabs, the chosen one. */
 const focusable = 'h2[tabindex], button:enabled:not([aria-selected=false]), input:enabled, select, textarea, summary'
 
-/** Renders. What has the focus keeps it when it is moved. If it is taken away, something near it gets the focus. */
+/** Renders. An element keeps the focus when it is moved. If it is taken away, an element near it gets the focus. */
 export function keepFocus(focused: Element | null | undefined, render: () => void): void {
   const places: Element[] = []
   for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)

@@ -69,7 +69,7 @@ export interface Tabs<Tab extends string> {
   tabs: readonly Tab[]
   chosen: Tab
   choose(tab: Tab): void
-  /** What is on a tab. */
+  /** The content of a tab. */
   face(tab: Tab): unknown
   /** Prefixes of the ids of a tab and of its tab panel. */
   ids: readonly [tab: string, tabPanel: string]

@@ -1,6 +1,6 @@
 import { css } from 'lit'
 
-/** The panel's looks. What a page may change are the --portolan-* properties and the CSS parts. */
+/** The panel's looks. A page may change the --portolan-* properties and the CSS parts. */
 export const styles = css`
 :host {
   color-scheme: light dark;

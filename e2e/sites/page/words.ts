@@ -286,7 +286,7 @@ export const aistudio: Record<Locale, Partial<Words>> = {
   zh: { ask: '开始输入提示', stop: '停止', skip: '立即回答' },
 }
 
-/** What the other sites call their buttons, in English. In other languages their words are those of ChatGPT. */
+/** The other sites' names of their buttons, in English. In other languages their words are those of ChatGPT. */
 export const named: Record<
   'claude' | 'perplexity' | 'grok' | 'deepseek' | 'mistral' | 'copilot',
   Partial<Record<Locale, Partial<Words>>>

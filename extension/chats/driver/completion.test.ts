@@ -5,7 +5,7 @@ import { timesFor } from './times.ts'
 
 const times = timesFor('chatgpt')
 
-/** Looks every 100 ms from `from`; what stands in a row holds until the next row. Text grows where it says so. */
+/** Looks every 100 ms from `from`; a row holds until the next row. Text grows where it says so. */
 interface Row {
   at: number
   answer?: boolean

@@ -4,7 +4,7 @@ import { redactedAddress, redactedText } from './snapshot.ts'
 
 const longestSnippet = 200
 
-/** Returns the state of the page in eight fields (B29). Without `texts`, what people and chats wrote is left out. */
+/** Returns the state of the page in eight fields. Without `texts`, what people and chats wrote is left out. */
 export function pageDebug({ dom, page: { layout } }: OpenedRun, texts: boolean): PageDebug {
   const { document } = dom
   const answers = dom.first(layout.answer)

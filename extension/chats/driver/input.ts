@@ -5,7 +5,7 @@ import { normalised } from './text.ts'
 
 /** From this length on, inserting by command would block the page for up to a minute. */
 const longPrompt = 30_000
-/** How long an editor may take to see a selection, in ms. */
+/** The longest time until an editor sees a selection, in ms. */
 const selected = 50
 
 /**

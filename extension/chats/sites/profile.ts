@@ -111,7 +111,7 @@ const override = object({
   notices: list(notice),
 }, ['version'])
 
-/** What a layout must have that the shipped profile does not know. */
+/** The properties of a layout that the shipped profile does not know. */
 const needed = [
   'present',
   'input',

@@ -96,10 +96,10 @@ func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// invalid returns an error about a call's arguments, in T4's words.
+// invalid returns an error about a call's arguments.
 func invalid(problem string) error { return errors.New("Invalid arguments: " + problem) }
 
-// arguments checks the arguments of a call and fills in defaults (T4, T5).
+// arguments checks the arguments of a call and fills in defaults.
 func (e *entry) arguments(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{}`)

@@ -92,7 +92,7 @@ func Start() (*Farm, error) {
 			return nil, err
 		}
 	}
-	// What credentials must not reach: another origin.
+	// Another origin, which credentials must not reach.
 	f.elsewhere = &field{c: Case{Name: "elsewhere"}, farm: f, runs: make(map[string]*Run)}
 	var good string
 	if err := f.listen(f.elsewhere, &f.elsewhere.origin); err != nil {
@@ -174,7 +174,7 @@ func (f *Farm) Serve() (*Manifest, error) {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(append([]string{}, problems...))
 	})
-	// How many exchanges of a run are open, and how long that took to be none.
+	// The number of open exchanges of a run, and the time until there were none.
 	mux.HandleFunc("GET /open/{name}/{run}", func(w http.ResponseWriter, req *http.Request) {
 		began := time.Now()
 		left := f.cases[req.PathValue("name")].run(req.PathValue("run")).settle(settled)
@@ -359,7 +359,7 @@ func (f *Farm) Judge(name, run string, o Outcome) (problems []string) {
 			bad("call %d came to %.300q, want one of %q", i+1, call, want)
 		}
 	}
-	// What holds for all.
+	// Rules for all cases.
 	if o.GoodErrors > 0 || o.GoodCalls == 0 {
 		bad("the good server answered %d calls and failed %d: %s", o.GoodCalls, o.GoodErrors, o.GoodError)
 	}

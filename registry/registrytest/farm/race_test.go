@@ -4,7 +4,7 @@ package farm_test
 
 import "regexp"
 
-// Under the race detector all is several times slower; what only weighs is left out.
+// Under the race detector all is several times slower; cases of mere weight are left out.
 const slowness = 4
 
 var leftOut = regexp.MustCompile(`MB|million|0,000|bomb|resumed`)

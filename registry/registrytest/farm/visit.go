@@ -210,7 +210,7 @@ func ask(ctx context.Context, r *registry.Registry, t Task) (string, error) {
 			return "", err
 		}
 		words := wordsOf(raw, member)
-		return words[:min(len(words), 1<<20)], nil // what a model gets is the host's to bound
+		return words[:min(len(words), 1<<20)], nil // the host bounds the text of a model
 	}
 	switch t.Asks {
 	case "resources":

@@ -62,7 +62,7 @@ func typescript() []byte {
 	declare(&b, "browserHeaders", "Further headers that fetch refuses or removes.", list(wire.BrowserHeaders))
 	declare(&b, "EventKind", "Kinds of the events of an exchange.", numbers(wire.EventKinds[:]))
 	declare(&b, "EventFlag", "Flags of an event; Error is Output's: the tool says that it failed.", fmt.Sprintf("{ Last: %d, Error: %d } as const", wire.EventLast, wire.EventError))
-	declare(&b, "Why", "Why an exchange ended.", numbers(wire.EndReasons[:]))
+	declare(&b, "Why", "The reason for the end of an exchange.", numbers(wire.EndReasons[:]))
 	b.WriteString("export type Why = (typeof Why)[keyof typeof Why]\n")
 	declare(&b, "RequestKind", "The kind of a request, in the low bits of its id.", numbers(wire.RequestKinds[:], "Mask: "+strconv.Itoa(wire.RequestKindMask)))
 	dialects(&b)

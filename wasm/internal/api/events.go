@@ -8,7 +8,7 @@ import (
 )
 
 // Changes are collected for a frame, so that fifty servers that connect at once are a few
-// messages and not hundreds. What every call changes waits for longer.
+// messages and not hundreds. A change that every call makes waits for longer.
 const (
 	flushDelay = 16 * time.Millisecond
 	minorDelay = 250 * time.Millisecond
@@ -83,7 +83,7 @@ func (e *events) flush() {
 	e.api.host.State(encodeState(reg, states))
 }
 
-// end tells the host the last changes. What the registry forgets when it closes is no change.
+// end tells the host the last changes. A registry that closes forgets without a change.
 func (e *events) end() {
 	e.flush()
 	e.mu.Lock()

@@ -2,7 +2,7 @@ package api
 
 import "github.com/portolan-mcp/portolan/registry"
 
-// What the tests compare with TypeScript.
+// Functions that the tests compare with TypeScript.
 var (
 	EncodeServer   = encodeServer
 	EncodeProgress = encodeProgress

@@ -16,7 +16,7 @@ export class BodyTooLarge extends Error {}
 export class NotJson extends Error {}
 
 /**
- * What was read: a JSON text and its value; or a value without its list of tools, which was read element by element;
+ * The content of a body: a JSON text and its value; or a value without its list of tools, read element by element;
  * or the text of a response for the page to parse. `outline` is that response without the content of its members, and
  * `deepest` its depth. `ordinary`: its strings have no hidden characters.
  */

@@ -125,7 +125,7 @@ function tests(): void {
       return events.at(-1)!
     }
 
-    /** Has the server send so much that it is read apart from now on. */
+    /** Makes the server send so much that it is read apart from now on. */
     async burden(): Promise<this> {
       const before = handler
       handler = json({ id: CALL, result: { content: [{ type: 'text', text: 'x'.repeat(3 << 20) }] } })
@@ -142,7 +142,7 @@ function tests(): void {
   const json = (v: unknown) => answer('application/json', typeof v === 'string' ? v : JSON.stringify(v))
   const tool = (name: string, description = '') => ({ name, description, inputSchema: { type: 'object' } })
 
-  /** What can be known of an event and of what is behind its handle. */
+  /** The facts of an event, and of the object behind its handle. */
   function known(platform: Platform, { table, ...seen }: Seen): unknown {
     if (seen.kind === Kind.Output) {
       const text = platform.text(table, 0)

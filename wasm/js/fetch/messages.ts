@@ -38,7 +38,7 @@ export interface Reader {
   awaits: number
   /** The bytes of the text that is read, if it came as one. */
   raw?: Uint8Array<ArrayBuffer> | undefined
-  /** What no definition may repeat; see tools.ts. */
+  /** Texts that no definition may repeat; see tools.ts. */
   secrets(): string[]
   /** Counts an unrequested event or a request of the server. False if the rate limit is reached. */
   spend(asks: boolean): boolean

@@ -23,7 +23,7 @@ export const isPlainHeader = (name: string): boolean => PLAIN_HEADERS.test(name)
 const LEAST_SECRET = 8
 
 /**
- * What a server could repeat of the headers of a request: values, credentials in them, and both percent-encoded and in
+ * The header values that a server could repeat: values, credentials in them, and both percent-encoded and in
  * base64. As they stand in a JSON text.
  */
 export function secretsOf(headers: readonly (readonly [name: string, value: string])[]): string[] {
@@ -81,7 +81,7 @@ export class ToolsReader {
     this.#secrets = secrets
   }
 
-  /** What one look at a JSON text tells of all tools in it. */
+  /** The findings of one look at a JSON text, for all tools in it. */
   factsOf(text: string | undefined): Facts {
     const hasEscapes = text === undefined || escapes(text)
     return {

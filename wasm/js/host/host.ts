@@ -174,7 +174,7 @@ export class Host {
     }
   }
 
-  /** Has a page store pins that the storage lacks. */
+  /** Makes a page store pins that the storage lacks. */
   #keep(): void {
     for (const event of this.#pins.values()) this.#one(0)?.post({ ...event, byUser: false })
   }

@@ -208,7 +208,7 @@ function exactAnswer({ content, structuredContent, isError, text }: ToolResult):
   return exact && `{"content":${JSON.stringify(content)},"structuredContent":${exact},"isError":${isError}}`
 }
 
-/** The arguments of a call as a value. What is no JSON is shown as it is. */
+/** The arguments of a call as a value. Any other text than JSON is shown as it is. */
 function readable(args: unknown): unknown {
   try {
     return legible(argumentText(args))

@@ -70,7 +70,7 @@ export function checkFunction(what: string, value: unknown): void {
 /** Refuses wrong options of a call. */
 export function checkCall(options: types.DispatchOptions): void {
   checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach app')
-  // What is not given passes the checks: its default comes later.
+  // An absent option passes the checks, because its default comes later.
   const { timeoutMs = 1, onProgress, attempts = 1, trace = {} } = options
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) throw invalidOption('timeoutMs is not a number above 0')
   if (onProgress) checkFunction('onProgress', onProgress)

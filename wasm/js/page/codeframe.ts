@@ -4,8 +4,8 @@
 const mostText = (1 << 20) + 1
 
 /**
- * The script of the frame. It starts a worker with the text that it receives. What the worker sends passes through the
- * frame as a flat object of numbers and short texts, or else as 0: a large message would fill and stop the page.
+ * The script of the frame. It starts a worker with the text that it receives. Each message of the worker passes
+ * through the frame as a flat object of numbers and short texts, or else as 0. A large message would stop the page.
  * Errors of the worker go to the other port. docs/csp.md has the digest of this text.
  */
 export const frameScript = `onmessage=({source,data,ports:[p,q]})=>{if(source!==parent)return;onmessage=null;try{` +

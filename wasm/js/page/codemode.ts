@@ -15,13 +15,13 @@ export { declarations } from './declarations.ts'
 const ownMs = 30_000, wholeMs = 600_000, mostCalls = 50, mostCode = 64 << 10
 /** The runs of a page at once, the characters of a call's arguments, of a name, and flags of a run. */
 const mostRuns = 4, mostArguments = 1 << 20, mostName = 1000, mostFlags = 50
-/** How long the frame, and then its worker, may be silent at first, in ms. */
+/** The longest silence of the frame, and then of its worker, at first, in ms. */
 const silence = 5000
 
 /** Calls a tool for code: one of a server by its name in code. */
 type CallTool = (server: string, tool: string, args: string, signal: AbortSignal) => Promise<ToolResult>
 
-/** What became of a run. */
+/** The outcome of a run. */
 export interface Ran {
   text: string
   isError: boolean
@@ -29,7 +29,7 @@ export interface Ran {
   flags: Flag[]
 }
 
-/** What a run needs of the tools for models. */
+/** The tools for models, as far as a run uses them. */
 export interface CodeTools {
   readonly tools: readonly ToolInfo[]
   /** Ends with them. */
@@ -84,7 +84,7 @@ async function runCode(code: unknown, call: CallTool, signals: AbortSignal[]): P
   }
 }
 
-/** Why the code does not run; empty if it may. */
+/** The reason why the code does not run; empty if it may. */
 function refuse(code: unknown): string {
   if (typeof code !== 'string' || !code.trim()) return 'Give JavaScript in `code`.'
   if (code.length > mostCode) return `The code has more than ${mostCode} characters.`

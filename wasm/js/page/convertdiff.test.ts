@@ -325,7 +325,7 @@ function* bombs(): Generator<unknown> {
   }
 }
 
-/** How many schemas are tried. The long repetitions try more. */
+/** The number of schemas that are tried. The long repetitions try more. */
 const count = process.env.PORTOLAN_SOAK ? 100_000 : 5000
 const atOnce = 5000
 

@@ -98,7 +98,7 @@ class PageOwner implements Owner {
     if ('get' in Object(chosen)) storage = (await part('repair', this.host)).bounded(storage, warn)
     const { projectStorage } = project ? await part('project', this.host) : {}
     const secrets = async () => (await part('secrets', this.host)).openSecrets()
-    if (rememberSecrets) await secrets() // its fault is the caller's to hear
+    if (rememberSecrets) await secrets() // the caller gets its error
     this.#store = new ConfigStore(
       projectStorage ? projectStorage(storage, project!, serversShape, warn) : storage,
       secrets,

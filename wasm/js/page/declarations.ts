@@ -14,7 +14,7 @@ const mostSchemas = 500, deepest = 10, mostMembers = 100, mostRequired = 1000
 /** The longest texts in characters: of a tool, of a parameter, of a value in a note. */
 const mostText = 1000, mostNote = 200, mostValue = 60
 
-/** How much of a schema is declared. A tool that is too large is declared with less. */
+/** The size up to which a schema is declared. A tool that is too large is declared with less. */
 interface Detail {
   notes: boolean
   depth: number
@@ -84,7 +84,7 @@ function objectType(text: string): string {
 class Writer {
   readonly #root: unknown
   readonly #detail: Detail
-  /** The schemas that may follow. What is large counts as several, because references may lead there again. */
+  /** The schemas that may follow. A large one counts as several, because references may lead there again. */
   #left = mostSchemas
 
   constructor(root: unknown, detail: Detail) {
@@ -136,7 +136,7 @@ class Writer {
     return [...new Set(texts)].map(united).join(between)
   }
 
-  /** What `type` and the keywords of objects and arrays say: one text, or none. */
+  /** The meaning of `type` and of the keywords of objects and arrays: one text, or none. */
   #own(schema: Schema, indent: number, refs: readonly string[]): string[] {
     const texts = kindsOf(schema).map((kind) => {
       if (kind === 'object') return this.#object(schema, indent, refs)

@@ -258,7 +258,7 @@ function approvedAt(key: string, stored: string): Set<string> {
   }
 }
 
-/** The approved tools of a stored list. What a list cannot have is left out. */
+/** The approved tools of a stored list. Entries that a list cannot have are left out. */
 function parse(text: string, approved: Set<string>): ListedTool[] {
   if (!text || text.length > mostOfServer + 1) return []
   try {

@@ -12,7 +12,7 @@ import { inTurns, type Steps } from '../shared/yield.ts'
 /** The most hits, and the longest query and description of a hit, in characters. */
 const MOST_HITS = 50, QUERY = 2_000, DESCRIPTION = 1_000
 
-/** What a search needs of its registry. */
+/** The registry, as far as a search uses it. */
 export interface FinderSource extends Pick<Registry, 'getSnapshot'> {
   /** The tools that models may call. */
   readonly tools: readonly ToolInfo[]
@@ -35,7 +35,7 @@ export class Finder {
   readonly #indexed = new Map<string, readonly ToolInfo[]>()
   /** The index of a registry without a host of its own. */
   #own: SearchIndex | undefined
-  /** How many messages made the host's index. A host that was started again has none. */
+  /** The number of messages that made the host's index. A host that was started again has none. */
   #parts = 0
   /** There is no index yet, or the host has lost it. */
   #isLost = true

@@ -8,7 +8,7 @@ const MOST = 64 << 10
 const block = /^---[ \t]*\r?\n([^]*?\r?\n)---[ \t]*(?:\r?\n|$)/
 
 /**
- * How the frontmatter of a SKILL.md differs from that of the skill's entry; undefined: not at all. The comparison walks
+ * The difference of the frontmatter of a SKILL.md from the skill's entry; undefined: none. The comparison walks
  * the entry, whose size is bounded, so that aliases of YAML cost nothing.
  */
 export function frontmatterFault(text: string, entry: Record<string, unknown>): string | undefined {

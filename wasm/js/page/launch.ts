@@ -38,7 +38,7 @@ interface Loaded {
   start(settings: HostSettings): Promise<StartedHost>
 }
 
-/** What preload loaded, by mode and module. The next registry takes it. */
+/** The hosts that preload loaded, by mode and module. The next registry takes one. */
 const preloaded = new Map<string | undefined, Promise<Loaded>>()
 
 type Compile = () => Promise<WebAssembly.Module>

@@ -19,7 +19,7 @@ const mostTools = 1000, mostDefinition = 256 << 10, mostMessage = 2048
 /** The names that every model takes, and that need no hash (registry/names). */
 const legalName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 
-/** What runs functions of the page: it makes results of what they return. */
+/** The runner of the page's functions. It makes results of the values that they return. */
 export interface LocalRunner {
   /** The deadline of a call without one of its own, in ms. */
   timeoutMs(): number
@@ -86,7 +86,7 @@ export class LocalSet {
     return { name: this.#nameOf(name), server: this.#server, tool: name, definition: JSON.parse(text) }
   }
 
-  /** Runs a tool. What its function throws is a result with `isError`. */
+  /** Runs a tool. An exception of its function is a result with `isError`. */
   async run(
     tool: types.ToolInfo,
     args: string,
@@ -246,7 +246,7 @@ export function messageOf(e: unknown): string {
   }
 }
 
-/** What a function has returned, as the value of an answer. */
+/** The value of an answer, from the value that a function has returned. */
 function answerOf(value: unknown, isError: boolean): Pick<Called, 'isError'> | object {
   // The text of a result depends on its own isError.
   const answer = (content: unknown, isError: boolean, more?: object | false) => (

@@ -14,7 +14,7 @@ export interface Media {
   text?: string
 }
 
-/** What a provider and its model take. */
+/** The media that a provider and its model take. */
 export interface Accepted {
   /** MIME types. */
   image: readonly string[]

@@ -5,7 +5,7 @@ import { unknownFormat } from './formats.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../shared/types.ts'
 import { imageTypes, mediaOf, mostImageBytes, type Media } from './media.ts'
 
-/** The block as a text. What is no text has a marker instead, as in results. */
+/** The block as a text. Any other block has a marker instead, as in results. */
 const wordsOf = (block: ContentBlock) => block.type === 'text' ? String(block.text) : textOf({ content: [block] })
 
 type Image = Pick<Media, 'data' | 'mimeType'>

@@ -11,7 +11,7 @@ import type { Publisher } from './publish.ts'
 import { View, type Parent } from './view.ts'
 import { closedError } from './requests.ts'
 
-/** What the tools need of their registry. */
+/** The registry, as far as the tools use it. */
 export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'toMessage' | 'subscribe'> {
   readonly runner: LocalRunner
 }

@@ -5,7 +5,7 @@ import type { Called } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 
-// What the parts for resources, prompts and skills have in common.
+// The code that the parts for resources, prompts and skills share.
 
 export function checkText(what: string, value: unknown): void {
   if (typeof value !== 'string') throw new RegistryError('invalid_option', `${what} is not a text`)

@@ -14,7 +14,7 @@ import type * as types from '../shared/types.ts'
 import { checkName, checkNames } from './checkrequest.ts'
 import type { messagesFor } from './messages.ts'
 
-/** What the part takes from its registry. */
+/** The registry, as far as the part uses it. */
 export interface OfferSource extends SkillSource {
   skills(): Promise<{ Skills: new(source: SkillSource) => Skills }>
   messagesFor: typeof messagesFor

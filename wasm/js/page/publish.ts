@@ -13,7 +13,7 @@ interface ModelContext {
   addEventListener?(type: 'toolchange', listener: () => void, options: { signal: AbortSignal }): void
 }
 
-/** What publishing needs of the registry. */
+/** The registry, as far as publishing uses it. */
 export interface Published {
   /** The functions of the page that models may call now. A function that has not changed is the same object. */
   tools(): types.ToolInfo[]

@@ -42,7 +42,7 @@ export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof checkArguments | undefined
-  /** Checks structured content against the tool's schema. Absent: another realm has, or nobody does. */
+  /** Checks structured content against the tool's schema. Absent: another realm checks it, or no check is wanted. */
   validateResults?: 'flag' | 'error' | undefined
   onHints?(hints: string): void
   /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
@@ -523,7 +523,7 @@ export class RegistryImage implements types.Registry, HostListener {
     return this.#send(name, sent, tool, forApp ? { ...rest, app: true } : rest, observedId)
   }
 
-  /** Has the host call a tool. */
+  /** Sends a call of a tool to the host. */
   async #send(
     name: string,
     args: string,

@@ -3,10 +3,10 @@
 import type { StorageAdapter } from '../shared/types.ts'
 import { isObject } from '../shared/object.ts'
 
-/** What a registry uses of a storage. */
+/** The methods of a storage that a registry uses. */
 export type Texts = Pick<StorageAdapter, 'get' | 'set'>
 
-/** What a key holds: entries by name, or in a list. */
+/** The shape of a key's value: entries by name, or a list. */
 export interface Shape {
   key: string
   isSound(entry: unknown): boolean

@@ -26,7 +26,7 @@ interface Waiting {
   onProgress?: ((p: ToolProgress) => void) | undefined
 }
 
-/** What a question of a server says of its call. */
+/** The call that a question of a server is about. */
 export interface About {
   tool?: string | undefined
   callId?: string | number | undefined

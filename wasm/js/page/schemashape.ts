@@ -24,7 +24,7 @@ const isList = (v: unknown): v is unknown[] => Array.isArray(v) && v.length > 0
 
 const isTexts = (v: unknown) => Array.isArray(v) && v.every(isText)
 
-/** What engines differ in; see isUnusual in registry/convert/pattern.go. */
+/** The differences between engines; see isUnusual in registry/convert/pattern.go. */
 const unusual = /\(\?[^:=!<]|\\p\{(?!\w\w?\})/i
 
 function isPattern(v: unknown): boolean {
@@ -95,7 +95,7 @@ export function clip(s: string): string {
   return characters.length > 300 ? characters.slice(0, 300).join('') + '…' : s
 }
 
-/** What of a schema a dialect cannot express. */
+/** The parts of a schema that a dialect cannot express. */
 export interface SchemaLoss {
   /** JSON pointer into the inputSchema. */
   path: string
@@ -107,7 +107,7 @@ export interface SchemaLoss {
 export class Conversion {
   /** The inputSchema. References point into it. */
   root: unknown
-  /** How many schemas may still be visited. */
+  /** The number of schemas that may still be visited. */
   left: number
   readonly losses: SchemaLoss[] = []
   #path = ''

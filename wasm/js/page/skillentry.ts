@@ -4,9 +4,9 @@ import { plain } from '../shared/plaintext.ts'
 import type * as types from '../shared/types.ts'
 import { cleanly } from './cleanly.ts'
 
-// What a server says of a skill, and the paths of its files (SEP-2640).
+// The entry of a server's skill, and the paths of its files (SEP-2640).
 
-/** What every host takes, and this one at most (SEP-2640, Limits): files of a skill, and their bytes. */
+/** The least that every host takes, and the most of this one (SEP-2640, Limits): files of a skill, and their bytes. */
 export const mostFiles = 512, mostBytes = 16 << 20
 
 /** An entry that may be loaded. `frontmatter` is as the server sent it. */
@@ -26,7 +26,7 @@ export interface Entry {
   sizes: Map<string, number>
 }
 
-/** What a server says of a skill: `info` is clean, `frontmatter` is as the server sent it. */
+/** The server's words about a skill: `info` is clean, `frontmatter` is as the server sent it. */
 export interface Known {
   info: types.SkillInfo
   frontmatter: Record<string, unknown>
@@ -62,7 +62,7 @@ export async function knownOf(server: string, definition: Record<string, unknown
 }
 
 /**
- * What an approval is bound to: the URI and the digest of each file (SEP-2640, Content-bound approval). Models see the
+ * The subject of an approval: the URI and the digest of each file (SEP-2640, Content-bound approval). Models see the
  * name and the description before the frontmatter is compared, so these count too. Undefined in a page that is not
  * secure.
  */
@@ -82,7 +82,7 @@ async function pinOf(
 
 export const keyOf = ({ server, uri }: { server: string; uri: string }) => JSON.stringify([server, uri])
 
-/** Why the name of a skill and its URI do not fit. */
+/** The reason why the name of a skill and its URI do not fit. */
 function nameFault(uri: string, name: string): string | undefined {
   const path = /^[a-z][a-z0-9+.-]*:\/{0,3}(.*)$/is.exec(uri)?.[1]?.split('/') ?? []
   if (!nameRule.test(name)) return 'the name is not as Agent Skills want it'

@@ -35,7 +35,7 @@ import type { Results } from './results.ts'
 
 // Skills of servers (SEP-2640). A skill is text of a stranger: it is checked against its entry, and never executed.
 
-/** What the part takes from its registry. */
+/** The registry, as far as the part uses it. */
 export interface SkillSource {
   requests: Requests
   /** Another realm owns the registry and has made the results. */
@@ -59,13 +59,13 @@ const mostActing = 100, mostKept = 4 << 20
 /** The most entries of skills/get that are kept beside the lists. */
 const mostAsked = 100
 
-/** How long an entry of skills/get counts as current if the server does not say it, in ms. */
+/** The time that an entry of skills/get counts as current if the server does not say it, in ms. */
 const leastMs = 1000
 
 /** The most characters of a URI that a server is asked for. */
 const mostUri = 8 << 10
 
-/** What to do about a skill that is held. */
+/** The hint for a skill that is held. */
 const heldHint = 'Look at skills({ held: true }), and approve it: approveSkills(server).'
 
 type Options = { signal?: AbortSignal | undefined }
@@ -85,13 +85,13 @@ export class Skills {
     this.#source = source
   }
 
-  /** What a loaded skill depends on: the server's address, and whether a user is signed in. "" while it is off. */
+  /** The state that a loaded skill depends on: the server's address, and a signed-in user. "" while it is off. */
   #stateOf(server: string): string {
     const { status = 'disabled', config, signIn } = this.#source.snapshot().servers[server] ?? {}
     return status === 'disabled' ? '' : `${config!.url} ${signIn === 'signed-in'}`
   }
 
-  /** What answers that are kept depend on beside: the connection. Another one may be that of another user. */
+  /** The connection, on which kept answers depend too. Another one may be that of another user. */
   #connectionOf(server: string): string {
     return `${this.#stateOf(server)} ${this.#source.snapshot().servers[server]?.lastConnected}`
   }
@@ -148,7 +148,7 @@ export class Skills {
     return this.#reviewed([...listed.values()], signal)
   }
 
-  /** Has the module say which skills are held. Those of a server that was removed meanwhile are left out. */
+  /** Asks the module which skills are held. Those of a server that was removed meanwhile are left out. */
   async #reviewed(all: Known[], signal: AbortSignal | undefined): Promise<Known[]> {
     const names = [...new Set(all.map(({ info }) => info.server))]
     const reviewed = await Promise.all(names.map(async (name) => {

@@ -52,7 +52,7 @@ async function found(source: Source, task: string, max: number, signal: AbortSig
   return hits.map(({ name, why }) => ({ name, reason: why }))
 }
 
-/** Has the app's model choose. Of more than 1,000 tools it sees the best of a search, and then the first. */
+/** Lets the app's model choose. Of more than 1,000 tools it sees the best of a search, and then the first. */
 async function chosenBy(
   model: NonNullable<types.SuggestOptions['model']>,
   source: Source,

@@ -4,7 +4,7 @@ import type { Begun, Called } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { TaskHandle, TaskInfo, ToolResult, WaitOptions } from '../shared/types.ts'
 
-/** What the part takes from its registry. */
+/** The registry, as far as the part uses it. */
 export interface TaskSource {
   requests: Requests
   /** Makes the result of an answer. */

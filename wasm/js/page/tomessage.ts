@@ -18,7 +18,7 @@ const mostMedia = 20
 
 type ImageType = typeof imageTypes[number]
 
-/** What the formats have. */
+/** The features of the formats. */
 const formats: Record<MessageFormat, Omit<Accepted, 'maxImageBytes'>> = {
   openai: { image: [], audio: false, document: false },
   'openai-responses': { image: imageTypes, audio: false, document: true },

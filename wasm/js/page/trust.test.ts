@@ -9,7 +9,7 @@ import { ConfigStore, pinsShape, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
 import type { RememberedApproval, ServerConfig, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
-// What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
+// Several registries on one storage. e2e/web/approvals.test.ts has them in tabs.
 
 /** The servers in a storage, in a realm without other tabs. */
 const storeOf = (storage: Texts) =>

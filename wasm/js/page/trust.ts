@@ -173,7 +173,7 @@ export class Trust {
     }))
   }
 
-  /** Has a tool that a person reviews scanned when its flags are read. */
+  /** Scans a tool that a person reviews when its flags are read. */
   async #scanned<T extends ToolInfo>(tool: T): Promise<T> {
     if (this.#options.scan) return tool // it is scanned anyway
     // Without the scanner, a person sees the flags for hidden text only.
@@ -220,7 +220,7 @@ export class Trust {
     }
   }
 
-  /** Why nobody has to answer about a tool any more. */
+  /** The reason why no answer about a tool is needed any more. */
   #over({ server, name }: ToolInfo): WireError | undefined {
     const servers = this.#shared.snapshot?.().servers
     if (!servers) return undefined

@@ -15,10 +15,10 @@ import { filterFor, matchesOne } from './toolfilter.ts'
 /** The names that a refused call lists. */
 const mostNames = 30
 
-/** What annotations say if they are absent (`ToolAnnotations` of the specification). */
+/** The meaning of absent annotations (`ToolAnnotations` of the specification). */
 const absent = { readOnly: false, destructive: true, idempotent: false, openWorld: true }
 
-/** What a view needs of the registry, or of the view, that it narrows. */
+/** The registry, or the wider view, as far as a view uses it. */
 export type Parent =
   & Pick<ModelTools, 'tools' | 'call' | 'find' | 'toMessage' | 'subscribe' | 'annotations' | 'isUnindexed'>
   & { readonly ended: AbortSignal; readonly runner: LocalRunner }

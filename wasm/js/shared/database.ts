@@ -1,4 +1,4 @@
-// How requests to IndexedDB end.
+// Requests to IndexedDB as promises.
 
 /** The name of an error that a database gives whose connection ended before, or while, it was used. */
 const endOfConnection = /^(InvalidState|Abort|Unknown)Error$/

@@ -6,7 +6,7 @@ import type { RegistryErrorDetails } from './types.ts'
 export const invalidOption = (message: string, details?: RegistryErrorDetails): RegistryError =>
   new RegistryError('invalid_option', message, details)
 
-/** What is wrong with the options of a method, if anything is. `known` has a space between two names. */
+/** The fault in the options of a method, if there is one. `known` has a space between two names. */
 export function fieldFault(
   method: string,
   options: unknown,

@@ -4,7 +4,7 @@ import type { JsonObject } from './object.ts'
 
 export { isObject, type JsonObject } from './object.ts'
 
-/** What one walk over a parsed value finds. */
+/** The findings of one walk over a parsed value. */
 export interface Extent {
   /** The approximate size as JSON text: strings count their UTF-16 units, numbers 4. */
   size: number

@@ -6,7 +6,7 @@ import { configSecrets, minSecret } from './redaction.ts'
 import { RegistryError } from './registry-error.ts'
 import type { Flag, ServerConfig } from './types.ts'
 
-/** What keys and tokens look like, as their issuers document them. */
+/** The shapes of keys and tokens, as their issuers document them. */
 const shapes: [kind: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----[\w+/=\s]{0,8192}(?:-----END [A-Z ]*PRIVATE KEY-----)?/g],
   // The look ahead reads each run of letters once, however often a token seems to begin in it.

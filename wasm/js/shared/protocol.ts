@@ -130,7 +130,7 @@ export interface OfferReply {
   server: string
   name?: string
   definition: Record<string, unknown>
-  /** Of held prompts. */
+  /** Only for held prompts. */
   reason?: 'changed' | 'new'
   pin?: string
   before?: Record<string, unknown>
@@ -282,7 +282,7 @@ export type Authorized = { url: string } | { error: string }
 /** Result of `attach`. */
 export interface Attached {
   version: string
-  /** Of a served registry. */
+  /** Only for a served registry. */
   rememberSecrets?: boolean
   project?: string
   resultBytes: number

@@ -45,13 +45,13 @@ const MOST_TOOLS = 20_000
 
 /** The usual number of words of a query. */
 const USUAL = 3
-/** How slowly a word that weighs more in a tool stops counting more. */
+/** The speed at which a word that weighs more in a tool stops counting more. */
 const SATURATION = 2
-/** How much of a score depends on the share of the query's words, the share of the name's words, the server's tools. */
+/** The weights of a score: of the query's words, of the name's words, of the server's tools. */
 const SHARE = 0.5, NAMED = 0.25, PEERS = 0.5
 /** A line that this share of a server's tools has says nothing about one of them. */
 const SHARED = 0.5
-/** How surely a word is meant by its initials, its beginning, or its consonants. */
+/** The certainty of a word that is meant by its initials, its beginning, or its consonants. */
 const INITIALS = 0.75, BEGINNING = 0.6, CONSONANTS = 0.6
 /** Stands before initials, which are in the same table as stems. */
 const INITIAL = '\0'
@@ -83,13 +83,13 @@ interface Term {
 /** A word of the query. */
 interface Asked {
   word: string
-  /** How few tools have it. */
+  /** A weight that is high if few tools have the word. */
   rarity: number
-  /** What it is read as, and how surely: 1 for its own stem. */
+  /** The word that it is read as, and the certainty: 1 for its own stem. */
   readings: Map<Term, number>
 }
 
-/** How well a word of the query fits a tool, and the fields with it as bits. */
+/** The fit of a word of the query to a tool, and the fields with it as bits. */
 interface Match {
   asked: Asked
   value: number
@@ -104,7 +104,7 @@ interface Hit {
 
 /** Finds tools by words. The same tools and query give the same hits, in whatever order the tools came. */
 export class SearchIndex {
-  /** How many tools each server has. */
+  /** The number of tools of each server. */
   readonly #sizes = new Map<string, number>()
   readonly #terms = new Map<string, Term>()
   /** The stems of words. */

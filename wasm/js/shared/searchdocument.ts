@@ -6,7 +6,7 @@ const NAME = 200, DESCRIPTION = 4_000, PARAMETERS = 4_000
 /** The most parameters of a tool, and how deep they nest. */
 const MOST_PARAMETERS = 100, DEEPEST = 4
 
-/** What the index has of a tool. */
+/** The index's record of a tool. */
 export interface SearchDocument {
   /** The tool's name in the registry. */
   name: string
@@ -20,7 +20,7 @@ export interface SearchDocument {
 /** A text of a definition, cut; empty if it is none. */
 export const textOf = (value: unknown, most: number): string => typeof value === 'string' ? value.slice(0, most) : ''
 
-/** What a tool gives to the index. */
+/** The texts of a tool for the index. */
 export function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
   const names: string[] = [], details: string[] = []
   for (const [parameter, schema] of parametersOf(definition.inputSchema, DEEPEST)) {

@@ -1,7 +1,7 @@
 import type { ToolDefinition, ToolInfo } from './types.ts'
 
 // A tokenizer is a megabyte of tables. Its splitting rule is not: words at case
-// changes, digits by three, runs of signs. What a piece costs was fitted to
+// changes, digits by three, runs of signs. The cost of a piece was fitted to
 // o200k_base over the 112 tools of six real servers: 1.6 % off in the mean, 5 % for
 // 95 of 100 tools (characters / 4: 16 % and 29 %).
 const piece = /([A-Z]?[a-z]+|[A-Z]+)|([0-9]{1,3})|( ?[!-/:-@[-`{-~]+)|([\n\r\t])|([^\x00-\x7f])/g

@@ -104,7 +104,7 @@ export interface RegistryOptions {
   /**
    * Looks for secrets in calls: values of the registry's headers and of `auth`, and texts that look like keys.
    * - `flag`: arguments for another host than the secret's ask {@link onApprove}, if there is one, in any case. Results
-   *   get flags with the rule `secret`. What looks like a secret is not in {@link Activity}.
+   *   get flags with the rule `secret`. {@link Activity} has no likely secret.
    * - `block`: such arguments reject with `secret_blocked` before anything is sent. The rest is as with `flag`.
    * - `off`, the default
    */
@@ -118,7 +118,7 @@ export interface RegistryOptions {
    */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
   /**
-   * Has the user open an address for a server (elicitation, mode `url`), such as a payment page. Without it, servers
+   * Asks to open an address for a server (elicitation, mode `url`), such as a payment page. Without it, servers
    * do not see this capability. Open the address only after a click, and show its whole host before.
    */
   onElicitationUrl?: (
@@ -148,7 +148,7 @@ export interface RegistryOptions {
   roots?: Root[]
   /** The longest time of a question, in ms. Then the server gets `cancel`. Default: 600,000. */
   elicitationTimeoutMs?: number
-  /** How users sign in to servers; see {@link Registry.signIn}. */
+  /** The way in which users sign in to servers; see {@link Registry.signIn}. */
   signIn?: SignInOptions
   /**
    * Asks the user before each call, except on servers with `trust: 'trust'`. Without it, calls run at once.
@@ -175,7 +175,7 @@ export interface RegistryOptions {
   signal?: AbortSignal
 }
 
-/** How users sign in. The defaults work in a page if the package is served from the page's origin. */
+/** The way in which users sign in. The defaults work in a page if the package is served from the page's origin. */
 export interface SignInOptions {
   /**
    * The redirect URL for authorization servers: a page of this origin that loads the package's `callback.js`.
@@ -245,7 +245,7 @@ export interface ServerConfig {
   /** The most calls at the same time, 1 to 1,000; more wait for their turn. Default: `limits.callsPerServer`. */
   concurrency?: number
   /**
-   * How long a session of 2025-11-25 or before is idle before it is pinged, in ms, from 1,000. A session that does not
+   * The idle time after which a session of 2025-11-25 or before is pinged, in ms, from 1,000. A session that does not
    * answer is replaced by the next call. Default: never.
    */
   pingMs?: number
@@ -281,7 +281,7 @@ export interface ServerConfig {
   rememberSecrets?: boolean
 }
 
-/** How models see a tool, and what its server gets. Pins and approvals are about the server's own definition. */
+/** The tool that models see, and the arguments that its server gets. Pins and approvals are about the server's tool. */
 export interface ToolOverride {
   /** In the tool's name for models, in place of the server's. At most 128 bytes. */
   name?: string
@@ -396,7 +396,7 @@ export interface Registry extends AsyncDisposable {
    * whole result. `toModelOutput` makes the model's form of it, with {@link toMessage}.
    */
   toolsFor(format: 'ai-sdk', options?: ToolFilter & MediaOptions): Record<string, RunnableAISDKTool>
-  /** What a dialect cannot express of the tools' schemas, in the order of the tools. */
+  /** The parts of the tools' schemas that a dialect cannot express, in the order of the tools. */
   losses(format: Dialect, filter?: ToolFilter): Loss[]
   /**
    * A narrower registry for one agent: fewer tools, budgets, an approval of its own. It follows the registry, and it
@@ -437,7 +437,7 @@ export interface Registry extends AsyncDisposable {
   /** Calls a tool and returns the whole result. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
   /**
-   * Has the server run the call as a task, if it can, and resolves at once to its handle. The handle is stored, without
+   * Lets the server run the call as a task, if it can, and resolves at once to its handle. The handle is stored without
    * secrets, so that a later visit or another tab can wait on; see {@link tasks}.
    */
   call(
@@ -450,7 +450,7 @@ export interface Registry extends AsyncDisposable {
   /**
    * Makes the provider's answer to a tool call of a result, with its images, audio and documents where the format and
    * `modalities` take them. In place of others stand markers, as in `result.text`. A result with `isError`, and every
-   * answer for Chat Completions, is text only. What is for the user alone is left out.
+   * answer for Chat Completions, is text only. Content for the user alone is left out.
    *
    * A text is as long as `result.text`, and a cut one keeps its handle. At most 20 blocks are not text.
    */
@@ -539,7 +539,7 @@ export interface Registry extends AsyncDisposable {
    */
   logs(options?: { servers?: string[]; level?: LogLevel; signal?: AbortSignal }): Promise<LogEntry[]>
   /**
-   * What servers say of themselves to models, as far as it is approved. With `format: 'text'` it is one text for a
+   * The instructions of servers to models, as far as they are approved. With `format: 'text'` it is one text for a
    * system prompt, with a fence around each server's words. It never enters a prompt by itself. A server whose
    * instructions have changed gives the approved ones until {@link approveInstructions}.
    */
@@ -591,7 +591,7 @@ export interface LogEntry {
   at: number
   level: LogLevel
   logger?: string
-  /** At most `limits.messageBytes`. What is no text is JSON. */
+  /** At most `limits.messageBytes`. Other content is JSON. */
   text: string
   /** Instead of a text: how many messages came too fast and were dropped. */
   dropped?: number
@@ -613,7 +613,7 @@ export interface SearchHit {
   server: string
   /** The tool's description, at most 1,000 characters. */
   description: string
-  /** How well the tool fits, between 0 and 1. Compare scores of one query only. */
+  /** The degree to which the tool fits, between 0 and 1. Compare scores of one query only. */
   score: number
   /** Which words of the query stand where: `name: read, file; parameter: path`. */
   why: string
@@ -643,7 +643,7 @@ export interface Icon {
   theme?: string
 }
 
-/** What a server says of itself (`Implementation` of the specification). */
+/** The server's description of itself (`Implementation` of the specification). */
 export interface Implementation {
   name: string
   version: string
@@ -654,7 +654,7 @@ export interface Implementation {
   icons?: Icon[]
 }
 
-/** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
+/** The members that resources, templates and prompts share. The texts are the server's words: do not trust them. */
 interface Offered {
   server: string
   title?: string
@@ -766,7 +766,7 @@ export interface SkillInfo {
    */
   held?: 'changed' | 'new'
   /**
-   * Why the skill cannot be loaded. Its entry is not as the specification wants it, it is too large, or the page has no
+   * The reason why the skill cannot be loaded. Its entry breaks the specification, it is too large, or the page has no
    * Web Crypto.
    */
   refused?: string
@@ -857,7 +857,7 @@ export type CompletionRequest = {
 export interface Completion {
   /** At most 100. */
   values: string[]
-  /** How many there are, if the server says so. */
+  /** The number of all values, if the server says it. */
   total?: number
   hasMore?: boolean
 }
@@ -911,7 +911,7 @@ export interface Activity {
   outcome?: 'ok' | 'tool_error' | 'error' | 'cancelled'
   /** Code of the {@link RegistryError}. */
   errorCode?: ErrorCode
-  /** Of the error or of the progress, at most 500 characters. */
+  /** The message of the error or of the progress, at most 500 characters. */
   message?: string
   progress?: ToolProgress
   /** With `contents`: the arguments as JSON text. At most 64 Ki characters; a longer text is cut, and ends with `…`. */
@@ -1012,13 +1012,13 @@ export interface LocalTool {
   annotations?: Record<string, unknown>
   /**
    * Runs the call. A string is the result's text. An object with `content` is a `CallToolResult`. Any other value
-   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`, whose text
+   * becomes JSON, and an object is `structuredContent` too. Its exception is a result with `isError`, whose text
    * begins with `Error: `.
    */
   run(args: Record<string, unknown>, context: LocalContext): unknown
 }
 
-/** What the function of a {@link LocalTool} gets beside its arguments. */
+/** The surroundings of a call to the function of a {@link LocalTool}. */
 export interface LocalContext {
   /** Aborts when the call is cancelled or its deadline is over. The caller has its answer then. */
   signal: AbortSignal
@@ -1048,7 +1048,7 @@ export interface ViewOptions {
    * allow this call. The answer is not remembered.
    */
   approve?: (request: ApprovalRequest) => Approval | boolean | Promise<Approval | boolean>
-  /** How many calls, and for how long, in seconds from the first call. Then calls reject with `budget_exceeded`. */
+  /** The limits of calls and of seconds from the first call. Then calls reject with `budget_exceeded`. */
   limits?: { calls?: number; seconds?: number }
   /** More tools, of this view only, under their own names, which have no two underscores in a row. */
   extra?: readonly LocalTool[]
@@ -1072,7 +1072,7 @@ export interface View extends
   /** Tools that the budget leaves out, the highest rank first. */
   readonly dropped: readonly ToolInfo[]
   /**
-   * What was used of the limits: calls, seconds since the first call, and the tokens of the offered tools. Tokens are
+   * The used part of the limits: calls, seconds since the first call, and the tokens of the offered tools. Tokens are
    * estimated, within about 5 %.
    */
   readonly usage: { readonly calls: number; readonly seconds: number; readonly tokens: number }
@@ -1101,7 +1101,7 @@ export interface SuggestOptions {
   signal?: AbortSignal
 }
 
-/** What a model says that suggests tools. */
+/** The answer of a model that suggests tools. */
 export type SuggestAnswer = string | { text?: string }
 
 /** A tool that fits a task. */
@@ -1109,7 +1109,7 @@ export interface SuggestedTool {
   name: string
   server: string
   description: string
-  /** Why it is here. */
+  /** The reason why the tool is in the list. */
   reason: string
 }
 
@@ -1164,7 +1164,7 @@ export interface RunnableAISDKTool extends AISDKTool {
   toModelOutput: (options: { output: ToolResult }) => Promise<ToolMessages['ai-sdk']>
 }
 
-/** What `jsonSchema()` of the AI SDK makes. It is a Standard JSON Schema too. It accepts every value. */
+/** The shape that `jsonSchema()` of the AI SDK makes. It is a Standard JSON Schema too. It accepts every value. */
 export interface AISDKSchema {
   readonly jsonSchema: JSONSchema
   readonly '~standard': {
@@ -1184,7 +1184,7 @@ export interface AISDKSchema {
 
 /** Which parts of results a model gets as they are. */
 export interface MediaOptions {
-  /** What the model takes. Default: images and documents (PDF and plain text), but no audio. */
+  /** The media that the model takes. Default: images and documents (PDF and plain text), but no audio. */
   modalities?: { image?: boolean; audio?: boolean; document?: boolean }
   /**
    * The most bytes of an image. Default: 5 MiB. A browser makes a larger one smaller, with 2,048 pixels or less on its
@@ -1308,7 +1308,7 @@ export interface ToolResult {
   text: string
   content: ContentBlock[]
   structuredContent?: unknown
-  /** What the server says about the result, for programs. */
+  /** The server's `_meta` of the result, for programs. */
   _meta?: Record<string, unknown>
   isError: boolean
   server: string
@@ -1346,7 +1346,7 @@ export interface ResultPart {
   text: string
   offset: number
   total: number
-  /** Of a text of skills: a sentence for models that says whose text it is. */
+  /** Only for a text of skills: a sentence for models that says whose text it is. */
   about?: string
 }
 
@@ -1407,7 +1407,7 @@ export interface ServerHealth {
   /** Tools that wait for approval. Absent if there are none. */
   heldCount?: number
   /**
-   * What the server says of itself to models, as you approved it, and a changed text that waits for
+   * The server's instructions to models, as you approved them, and a changed text that waits for
    * {@link Registry.approveInstructions}. Untrusted, at most 16 KiB.
    */
   instructions?: string
@@ -1436,7 +1436,7 @@ export interface ServerHealth {
   /** `needed`: the user has to sign in at `signInHost`; see {@link Registry.signIn}. */
   signIn?: 'needed' | 'signed-in'
   signInHost?: string
-  /** What the server says of itself. Do not trust it, and load its icons only if your users may be seen to do so. */
+  /** The server's description of itself. Do not trust it. The host of an icon sees each user that loads it. */
   serverInfo?: Implementation
 }
 
@@ -1446,7 +1446,7 @@ export interface Snapshot {
   /** Grows with every change. */
   version: number
   servers: Record<string, ServerHealth & { config: RedactedConfig }>
-  /** What the storage did not keep: damaged entries, which are left out, and changes and secrets that it refused. */
+  /** Entries that the storage did not keep: damaged ones, which are left out, and refused changes and secrets. */
   warnings?: readonly string[]
   /** Tools that models may call. */
   tools: ToolInfo[]
@@ -1555,7 +1555,7 @@ export interface Limits {
   memoryBytes: number
 }
 
-/** What all questions of servers have in common. Their texts are the server's words: do not trust them. */
+/** The members that all questions of servers share. Their texts are the server's words: do not trust them. */
 interface ElicitationBase {
   server: string
   /** The server's own name of the tool whose call asks. Absent if the call is not known. */
@@ -1623,7 +1623,7 @@ export interface TaskHandle extends TaskInfo {
   cancel(): Promise<void>
 }
 
-/** What a server says of itself to models. */
+/** The instructions of a server to models. */
 export interface ServerInstructions {
   server: string
   text: string
@@ -1707,11 +1707,11 @@ export interface PortLike {
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
   /** Removes the listener. */
   removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
-  /** Of a MessagePort: starts the delivery of messages. */
+  /** Only for a MessagePort: starts the delivery of messages. */
   start?(): void
-  /** Of a MessagePort. */
+  /** Only for a MessagePort. */
   close?(): void
-  /** Of a Worker. */
+  /** Only for a Worker. */
   terminate?(): void
 }
 
@@ -1770,14 +1770,14 @@ export declare class RegistryError extends Error {
   readonly server?: string
   /** The HTTP status that caused the error. */
   readonly status?: number
-  /** How to solve the problem. */
+  /** The way to solve the problem. */
   readonly hint?: string
   /** The same call may work later, unchanged. */
   readonly retryable: boolean
   /** The server's JSON-RPC error. `data` is the server's: do not trust it. More than 16 KiB of data are left out. */
   readonly rpc?: { code: number; data?: unknown }
 }
-/** What a {@link RegistryError} can be given beside code and message. */
+/** The members of a {@link RegistryError} beside code and message. */
 export interface RegistryErrorDetails {
   server?: string
   status?: number

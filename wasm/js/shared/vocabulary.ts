@@ -18,7 +18,7 @@ export function abbreviates(word: string, long: string): boolean {
   return at === word.length
 }
 
-/** How many letters differ. Two letters that changed places count once. */
+/** The number of letters that differ. Two letters that changed places count once. */
 export function distance(a: string, b: string): number {
   let before: number[] = [], row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

@@ -177,7 +177,7 @@ export const EventKind = {
 /** Flags of an event; Error is Output's: the tool says that it failed. */
 export const EventFlag = { Last: 1, Error: 2 } as const
 
-/** Why an exchange ended. */
+/** The reason for the end of an exchange. */
 export const Why = {
   EOF: 0,
   Network: 1,

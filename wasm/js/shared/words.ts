@@ -1,6 +1,6 @@
 // Splits texts of tools and queries into words, and brings a word to its stem.
 
-/** The longest word, in characters. What is longer is cut. */
+/** The longest word, in characters. A longer one is cut. */
 const LONGEST = 40
 
 /** Words that say nothing about a tool, in English. */

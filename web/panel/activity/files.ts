@@ -64,7 +64,7 @@ export function asCassette(rows: readonly Row[], snapshot: Snapshot): string {
   return fileText({ portolan: 'cassette', version: 1, servers, calls })
 }
 
-/** The text of a file. What looks like a secret is masked, because people pass files on. */
+/** The text of a file. Likely secrets are masked, because people pass files on. */
 const fileText = (value: unknown) =>
   JSON.stringify(value, (_, v: unknown) => typeof v === 'string' ? maskSecrets(v) : v, 1)
 

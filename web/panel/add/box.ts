@@ -11,7 +11,7 @@ class AddBox extends PanelPart {
   static override initial = { text: '' }
   declare servers: Snapshot['servers']
   declare private text: string
-  /** What a look at the domain in the box has found. */
+  /** The findings of a look at the domain in the box. */
   declare private looked: readonly Entry[] | undefined
   private readonly id_ = freshId()
   private reading: Reading = { kind: 'empty', entries: [] }

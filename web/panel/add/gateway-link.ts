@@ -9,7 +9,7 @@ export interface GatewayServer {
 }
 
 /**
- * Why a gateway was not paired. `none`: nothing answers; `refused`: `message` says why; `differ`: the digits are not
+ * The reason for a failed pairing. `none`: nothing answers; `refused`: `message` says why; `differ`: the digits are not
  * those of the program at the address; `strange`: it is no gateway.
  */
 export class GatewayFault extends Error {
@@ -20,7 +20,7 @@ export class GatewayFault extends Error {
   }
 }
 
-/** How long a socket may take to open: the browser may ask the person for a permission. */
+/** The longest time until a socket is open. The browser may ask the person for a permission. */
 const openTime = 60_000
 const largestList = 1 << 20
 const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/

@@ -6,7 +6,7 @@ import { get, isObject, text } from '../../config/json.ts'
 import type { Entry, Reading } from '../../config/types.ts'
 import { boundedText } from '../catalogue/bounded.ts'
 
-/** What a path of a domain answered. `blocked`: nothing, or nothing that the browser lets the page read. */
+/** The answer of a path of a domain. `blocked`: none, or none that the browser lets the page read. */
 export interface Answer {
   path: string
   said: 'card' | 'server' | 'sign_in' | 'nothing' | 'blocked'
@@ -14,7 +14,7 @@ export interface Answer {
 
 export interface Look {
   answers: Answer[]
-  /** What can be added. */
+  /** The servers that can be added. */
   entries: Entry[]
   /** No server was seen. The entry is an address whose answer is blocked. */
   unseen?: true

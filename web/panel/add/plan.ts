@@ -7,7 +7,7 @@ import { configFields } from '../../../wasm/js/shared/wire.gen.ts'
 
 export type Clash = 'rename' | 'overwrite' | 'skip'
 
-/** What is to become of an entry. */
+/** The plan for an entry. */
 export interface Plan {
   entry: Entry
   chosen: boolean

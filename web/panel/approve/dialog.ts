@@ -12,7 +12,7 @@ import '../tool/json.ts'
 class Approve extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more')
   declare request: ApprovalRequest
-  /** How many wait behind it. */
+  /** The number of approvals that wait behind it. */
   declare more: number
   private said: Approval = 'deny'
 

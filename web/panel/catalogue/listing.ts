@@ -19,7 +19,7 @@ export interface Listing {
 const official = 'io.modelcontextprotocol.registry/official'
 const cut = (v: unknown, max: number) => (typeof v === 'string' ? v.trim().slice(0, max) : '')
 
-/** What the catalogue says of one server; undefined for what cannot be used, or has no remote. */
+/** The catalogue's entry of one server; undefined for an entry that cannot be used, or has no remote. */
 export function listingOf(v: unknown, page?: string): (Listing & { latest: boolean; at: string }) | undefined {
   if (!isServerJson(v)) return undefined
   const s = (get(v, 'server') ?? v) as Obj

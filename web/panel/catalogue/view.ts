@@ -8,7 +8,7 @@ import '../add/preview.ts'
 import { Catalogue, CatalogueError, type Search } from './catalogue.ts'
 import type { Listing } from './listing.ts'
 
-/** How long typing rests before it is searched for, in ms. */
+/** The pause in typing after which a search begins, in ms. */
 const rest = 300
 
 /** Servers of a public catalogue, to choose from. */

@@ -1,6 +1,6 @@
 import { get, isObject } from '../../config/json.ts'
 
-/** One input of a form, made from a JSON Schema. What is foreign text in it has not been cleaned. */
+/** One input of a form, made from a JSON Schema. Its foreign texts have not been cleaned. */
 export type Field =
   | StringField
   | NumberField
@@ -65,7 +65,7 @@ export interface JSONField extends Common {
 }
 
 /**
- * What a form holds. undefined: left out; null: null. string and number: the text
+ * The content of a form. undefined: left out; null: null. string and number: the text
  * as typed; boolean; choice: the option's index; object: states by name; array:
  * states; union: which option, and its state; json: the text.
  */
@@ -75,7 +75,7 @@ export interface Chosen {
   state: State
 }
 
-/** The JSON text of what a form holds; undefined: it is left out. What is no number or no JSON yet is left out, too. */
+/** The JSON text of a form's content; undefined: it is left out. A half typed number or JSON is left out, too. */
 export function toJSON(field: Field, state: State, indent = ''): string | undefined {
   if (state === undefined) return undefined
   if (state === null) return 'null'

@@ -21,7 +21,7 @@ interface Place {
   refs: string[]
 }
 
-/** The form of a tool's inputSchema. Never throws; what has no widget is a JSON field. */
+/** The form of a tool's inputSchema. Never throws; a schema without a widget is a JSON field. */
 export const formOf = (root: unknown): Field =>
   make(root, { form: { root, fieldsLeft: maxFields }, name: '', required: true, depth: 0, refs: [] })
 
@@ -180,7 +180,7 @@ function choice(s: Obj, options: ChoiceField['options'], at: Place): Field {
   return { ...commonOf(s, at), kind: 'choice', options }
 }
 
-/** What an object says of itself by its constant members. */
+/** The description of an object by its constant members. */
 function constants(field: Field): string | undefined {
   if (field.kind !== 'object') return undefined
   const said = field.fields.flatMap((
@@ -215,7 +215,7 @@ const labelOf = (
   ? value
   : JSON.stringify(value))
 
-/** What a local reference points to. */
+/** The target of a local reference. */
 export function lookup(root: unknown, ref: string): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/') || ref.length > 1000) return undefined

@@ -11,7 +11,7 @@ import {
   type StringField,
 } from './field.ts'
 
-/** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
+/** The fault at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {
   path: string
   code: Codes<'field_'>
@@ -20,7 +20,7 @@ export interface FieldProblem {
 
 const maxProblems = 50
 
-/** What keeps a form from being sent, or will be refused. Patterns are the server's to check. */
+/** The faults that keep a form from being sent, or will be refused. The server checks patterns. */
 export function problems(field: Field, state: State): FieldProblem[] {
   const found: FieldProblem[] = []
   const add = (path: string, code: FieldProblem['code'], limit?: number | string) => {

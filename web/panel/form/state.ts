@@ -9,7 +9,7 @@ const mostFields = 400
 /** Values of a default that a form shows. */
 const mostOfDefault = 1000
 
-/** What a fresh form holds: defaults, and what there is no choice about. `room` counts what may still be made. */
+/** A fresh form: defaults, and values without a choice. `room` counts the fields that may still be made. */
 export function initial(field: Field, room = { fields: mostFields }): State {
   if (field.default !== undefined && isShort(field.default)) {
     const held = fromValue(field, field.default)
@@ -51,7 +51,7 @@ function isShort(value: unknown): boolean {
 export type Held = { state: State } | { reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option' }
 
 /**
- * What a form holds for a JSON text; the reason why it cannot show all of it.
+ * The form for a JSON text; or the reason why it cannot show all of it.
  * Numbers of more digits than a double keeps are such a reason.
  */
 export function fromJSON(field: Field, text: string): Held {

@@ -12,7 +12,7 @@ class Combo extends Part<RegistryContext> {
   declare label: string
   declare hint: string
   declare required: boolean
-  /** What is wrong with the value. */
+  /** The fault in the value. */
   declare wrong: string | undefined
   declare value: string
   /** Makes the request for completion of a text. */

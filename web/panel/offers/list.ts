@@ -9,7 +9,7 @@ import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 /** Rows of a server that are shown. The search finds the rest. */
 const rows = 200
 
-/** What all rows have. */
+/** The members that all rows share. */
 export interface Offer {
   server: string
   name: string
@@ -88,7 +88,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       ${repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list))}`
   }
 
-  /** How many there are, for those who do not see the list come. */
+  /** The number of rows, for screen readers. */
   private says(n: number): string {
     if (!this.offers) return this.t('loading')
     if (n || this.fault) return this.t(this.query ? 'matches' : 'listed', { n })

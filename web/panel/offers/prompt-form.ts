@@ -16,10 +16,10 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
   static override properties = reactive('prompt', 'values', 'checked', 'making', 'fault')
   static override initial = { values: {} }
   declare prompt: PromptInfo
-  /** Why the last attempt failed. */
+  /** The reason why the last attempt failed. */
   declare fault: RegistryError | undefined
   declare private values: Record<string, string>
-  /** What is missing is shown after the first attempt. */
+  /** Missing values are shown after the first attempt. */
   declare private checked: boolean
   declare private making: boolean
 
@@ -32,7 +32,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     return nothing
   }
 
-  /** What is below the form. */
+  /** The content below the form. */
   protected outcome(): unknown {
     return nothing
   }
@@ -79,7 +79,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     })} @typed=${(e: CustomEvent<string>) => (this.values = { ...this.values, [name]: e.detail })}></portolan-combo>`
   }
 
-  /** What is typed for an argument. Its name may be one that every object has. */
+  /** The typed text for an argument. Its name may be one that every object has. */
   private typedFor(name: string): string {
     return Object.hasOwn(this.values, name) ? this.values[name]! : ''
   }

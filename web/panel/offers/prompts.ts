@@ -109,7 +109,7 @@ class PromptDialog extends PromptForm<PanelContext> {
   }
 }
 
-/** What a person sees of a prompt, as lines. */
+/** The text of a prompt for people, as lines. */
 function wordsOf({ title, description, arguments: list }: NonNullable<PromptInfo['before']>): string {
   const about = list.map((a) => [a.name + (a.required ? ' *' : ''), a.title, a.description].filter(Boolean).join(': '))
   return [title, description, ...about].filter(Boolean).join('\n')

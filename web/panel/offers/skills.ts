@@ -43,7 +43,7 @@ class SkillsView extends OfferList<SkillInfo> {
   }
 }
 
-/** What a file of a skill shows. */
+/** The content of a skill's file. */
 type Shown = Pick<SkillFile, 'uri' | 'path' | 'mimeType' | 'content' | 'blob' | 'flags'>
 
 /** A skill with its files. A person reads them, also before the approval. */
@@ -124,7 +124,7 @@ class SkillDialog extends PanelDialog {
       }</ul>`
   }
 
-  /** Reads a file. What was read before it and comes later is not shown. */
+  /** Reads a file. An earlier file that comes later is not shown. */
   private async read(path: string): Promise<void> {
     const reading = this.reading = {}
     this.shown = this.fault = undefined

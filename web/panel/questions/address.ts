@@ -12,7 +12,7 @@ type Action = ElicitationAnswer['action']
 class AddressQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more', 'opened')
   declare request: ElicitationUrlRequest
-  /** How many wait behind it. */
+  /** The number of questions that wait behind it. */
   declare more: number
   declare private opened: boolean
   private said: Action = 'cancel'

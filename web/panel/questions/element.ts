@@ -16,7 +16,7 @@ export class QuestionsElement extends Shell implements WordsContext {
   static override properties = { messages: { attribute: false }, behind: { attribute: false }, locale: {} }
   declare messages: Messages | undefined
   declare locale: string
-  /** How many questions wait behind the one that is shown. */
+  /** The number of questions that wait behind the one that is shown. */
   declare behind: number
   words: Words = wordsOf('en')
   private readonly questions = new Questions(this)

@@ -25,7 +25,7 @@ const asksForSecrets = (form: Field, schema: unknown): boolean =>
 class FormQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more', 'state', 'checked', 'reviewed')
   declare request: ElicitationRequest
-  /** How many wait behind it. */
+  /** The number of questions that wait behind it. */
   declare more: number
   declare private state: State
   /** Problems are shown after the first attempt to send. */

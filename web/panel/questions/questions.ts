@@ -93,7 +93,7 @@ export class Questions {
     })
   }
 
-  /** Has the person answer a question. If the element is not in the document, nobody can be asked. */
+  /** Asks the person a question. If the element is not in the document, no person can be asked. */
   private async ask<Request extends { signal: AbortSignal }, Answer>(
     queue: Queue<Request, Answer>,
     request: Request,

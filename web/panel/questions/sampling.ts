@@ -21,7 +21,7 @@ const listOf = (content: unknown) => (Array.isArray(content) ? content : [conten
 class SamplingQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('sampling', 'more', 'request', 'answer', 'fault', 'asking')
   declare sampling: Sampling
-  /** How many wait behind it. */
+  /** The number of questions that wait behind it. */
   declare more: number
   declare private request: SamplingRequest
   declare private answer: SamplingResult | undefined

@@ -9,7 +9,7 @@ export interface Stretch {
 /** Steps that a comparison may take; texts that need more are shown whole. */
 const maxSteps = 2_000_000
 
-/** What differs between two texts, word by word. */
+/** The difference between two texts, word by word. */
 export const wordDiff = (before: string, now: string): Stretch[] =>
   runs(diff(before.match(words) ?? [], now.match(words) ?? []))
 const words = /\s+|[\p{L}\p{M}\p{N}_]+|[^]/gu
@@ -37,7 +37,7 @@ function runs(list: Stretch[]): Stretch[] {
 }
 
 /**
- * What differs between two values, line by line of their JSON, whose members are in order. Of what is the same, only
+ * The difference between two values, line by line of their JSON, whose members are in order. Of what is the same, only
  * `around` lines beside a difference.
  */
 export function valueDiff(before: unknown, now: unknown, around = 2): Stretch[] {

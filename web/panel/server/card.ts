@@ -33,7 +33,7 @@ class Card extends PanelPart {
   declare localNetwork: LocalNetwork
   /** Given while it matters, for the countdown. */
   declare now: number
-  /** Of the tools that are offered; 0 if not yet known. */
+  /** The number of offered tools; 0 if not yet known. */
   declare tokens: number
   /** The person is signing in, in another window. */
   declare signingIn: boolean
@@ -186,7 +186,7 @@ class Card extends PanelPart {
     ]
   }
 
-  /** What a registry with a project can do with a server of the user. */
+  /** The menu's actions for a server of the user, in a registry with a project. */
   private scopes(): MenuItem[] {
     const { panel, name, server: { scope, config: { enabled = true, tools } } } = this
     if (scope === 'user') {

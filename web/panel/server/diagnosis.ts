@@ -8,7 +8,7 @@ import type { Cause } from './status.ts'
 type Server = Snapshot['servers'][string]
 type Fix = 'retry' | 'edit' | 'sign_in' | 'credentials' | 'proxy' | 'ask_proxy' | 'direct'
 
-/** What helps against a cause, and whether the server's owner has to. */
+/** The help against a cause, and whether the server's owner has to give it. */
 const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   cors: { fix: 'proxy', owner: true },
   dns: { fix: 'edit' },
@@ -32,7 +32,7 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   other: { fix: 'retry' },
 }
 
-/** What is wrong with a server, the button that helps, and what its owner may be sent. */
+/** The fault of a server, the button that helps, and the text for its owner. */
 export function diagnosis(panel: PanelContext, name: string, server: Server, cause: Cause): TemplateResult {
   const { words } = panel
   const { owner } = remedies[cause]
@@ -115,7 +115,7 @@ function waitingView(panel: PanelContext, name: string, server: Server): Templat
 const requestHeaders = 'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, ' +
   'Mcp-Method, Mcp-Name, Last-Event-ID'
 
-/** What to send to those who run the server: English, as their documentation is. */
+/** The text for the owner of the server. It is English, as the server's documentation is. */
 export function ownerLetter(cause: Cause, url: string): string | undefined {
   const { origin } = location
   switch (cause) {

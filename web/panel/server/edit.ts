@@ -141,7 +141,7 @@ class Edit extends PanelDialog {
     return typed === this.server ? typed : cleanName(typed)
   }
 
-  /** What cannot be saved, in the panel's words. */
+  /** The fields that cannot be saved, in the panel's words. */
   private problems(): Problems {
     const name = this.wanted
     const others = Object.keys(this.panel.snapshot.servers).filter((other) => this.copy || other !== this.server)

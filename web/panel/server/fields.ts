@@ -5,11 +5,11 @@ import type { AuthConfig, ServerConfig } from '../../../wasm/js/shared/types.ts'
 
 const kept = '[redacted]'
 
-/** Of it, what may be shown: the rest was entrusted to one client at one server. */
+/** The settings that may be shown. The rest was entrusted to one client at one server. */
 export const openly = (auth: AuthConfig): AuthConfig =>
   Object.fromEntries(Object.entries(auth).filter(([, value]) => value !== kept))
 
-/** What a client that was registered beforehand is called, by whom, and what for. */
+/** The fields of a client that was registered beforehand: its name, its server, its rights. */
 export function authFields(words: Words, id: string, auth: AuthConfig = {}): TemplateResult {
   const has = auth.clientSecret === kept
   const field = (name: string, label: string, value: string, type = 'text', hint = '') =>
@@ -57,7 +57,7 @@ export const keepField = (
 
 const policies = ['ask-on-change', 'ask-always', 'trust'] as const
 
-/** How far a server is trusted: what happens when its tools change. `remembered` counts the answers about its calls. */
+/** The trust in a server: what happens when its tools change. `remembered` counts the answers about its calls. */
 export function trustFields(
   words: Words,
   { trust = 'ask-on-change', holdNewTools }: ServerConfig,

@@ -2,10 +2,10 @@ import type { Codes } from '../translations.ts'
 import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
 import type { Standing } from '../../ui/icons.ts'
 
-/** Why a server does not work. Each cause has messages. */
+/** The cause of a fault of a server. Each has messages. */
 export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at' | 'cors_secrets'>
 
-/** What a browser says of the page's permission to reach a server's address. */
+/** The browser's word about the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
 
 /** The permissions of Local Network Access, by what they are about; empty where a browser has none. */

@@ -81,7 +81,7 @@ class ToolDialog extends PanelDialog {
       : html`<portolan-wording .panel=${panel} .tool=${tool}></portolan-wording>`
   }
 
-  /** What the chosen format cannot express of the tool. */
+  /** The parts of the tool that the chosen format cannot express. */
   private losses(tool: ToolInfo): TemplateResult | typeof nothing {
     const losses = this.panel.registry.losses(this.format, { include: [tool.name] })
     if (!losses.length) return nothing

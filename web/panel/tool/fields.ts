@@ -7,7 +7,7 @@ import { pointerStep, type FieldProblem } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
 import { clean, line } from '../../ui/text.ts'
 
-/** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
+/** The attributes that all inputs of a form share. Names of members are foreign, so ids are made for their paths. */
 export interface Form {
   panel: WordsContext
   idOf(path: string): string
@@ -19,7 +19,7 @@ type Put = (state: State) => void
 /** Finds what is wrong: a field, or what is said of a group. */
 export const wrongField = '[aria-invalid=true], fieldset > .hint.bad'
 
-/** Has the browser say what is half typed, as a date without its year. To the form it is empty. */
+/** Shows the browser's message about a half typed value, as a date without its year. To the form it is empty. */
 export function saysUnfinished(form: HTMLElement): boolean {
   const unfinished = [...form.querySelectorAll('input')].find((input) => input.validity.badInput)
   unfinished?.closest('details')?.setAttribute('open', '')
@@ -40,7 +40,7 @@ export function fieldView(
   const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
   const given = state !== undefined && state !== null
-  // What is wrong with the chosen variant is said there.
+  // The fault of the chosen variant is said there.
   const problem = field.kind === 'union' && given ? undefined : form.problems.get(path)
   const about = html`${
     field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing
@@ -159,7 +159,7 @@ function input(
   put: Put,
 ): TemplateResult {
   const { words: t } = form.panel
-  // What is emptied is left out, where it may be; a text that has to be there may be empty.
+  // A field that is emptied is left out, where it may be. A text that has to be there may be empty.
   const typed = (e: Event) => {
     const { value } = e.target as HTMLInputElement
     put(value === '' && !(field.kind === 'string' && field.required) ? undefined : value)

@@ -15,7 +15,7 @@ class JSONTree extends Part<WordsContext> {
   static override initial = { levels: 0, room: mostUnasked, shown: step }
   declare label: string
   declare value: unknown
-  /** How many levels are open to begin with. */
+  /** The number of levels that are open at first. */
   declare levels: number
   /** A branch of more members is not open to begin with. */
   declare room: number

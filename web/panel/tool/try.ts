@@ -21,7 +21,7 @@ interface Draft {
   schema: string
 }
 
-/** What was typed for a tool, as long as the page lives. */
+/** The typed arguments of a tool, as long as the page lives. */
 const drafts = new Map<string, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */

@@ -12,7 +12,7 @@ const said = (
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
 ): Record<Part, unknown> => ({ name: [name, title], description, schema: [inputSchema, outputSchema], annotations })
 
-/** What differs between two definitions of a tool. */
+/** The difference between two definitions of a tool. */
 export function changes(before: ToolDefinition, now: ToolDefinition): Part[] {
   const [a, b] = [said(before), said(now)]
   return parts.filter((part) => sortedJSON(a[part]) !== sortedJSON(b[part]))

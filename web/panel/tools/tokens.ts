@@ -20,7 +20,7 @@ export function fit(
   return off
 }
 
-/** What `getTools({ deferred })` gives at once without another option, in tokens of tools. */
+/** The tools that `getTools({ deferred })` gives at once without another option, in tokens. */
 const usual = 8000
 
 /** The tokens of the tools with which a model finds and calls the others. */
@@ -43,7 +43,7 @@ export function deferred(
   return tokens
 }
 
-/** How long one run of estimates may keep the page busy, in ms. */
+/** The longest time that one run of estimates keeps the page busy, in ms. */
 const slice = 6
 
 /** Estimates what tools cost a model in tokens, while the page has nothing else to do. */

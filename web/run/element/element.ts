@@ -248,7 +248,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
     </div>`
   }
 
-  // What was found.
+  // The content of a finding.
 
   private results({ items, total }: Of<'results_preview'>): TemplateResult {
     const { words: t } = this

@@ -23,7 +23,7 @@ export declare class PortolanRun extends HTMLElement {
   locale: string
   /** Words in another language, as those of the panel. */
   messages: PanelMessages | undefined
-  /** Ends the run. What was found stays. */
+  /** Ends the run. The findings stay. */
   cancel(): void
   /** For the element's own event. */
   addEventListener<K extends keyof PortolanRunEvents>(
@@ -39,7 +39,7 @@ export declare class PortolanRun extends HTMLElement {
   ): void
 }
 
-/** What a run gets of the person. Give all of it to `run()` or `remoteRun()`. */
+/** The person's input to a run. Give all of it to `run()` or `remoteRun()`. */
 export interface RunStart extends RunRequest {
   signal: AbortSignal
 }

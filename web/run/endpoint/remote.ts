@@ -93,7 +93,7 @@ class RemoteRun extends AskingRun {
   }
 }
 
-/** The events of a run in a stream of server-sent events. What is none is left out. */
+/** The events of a run in a stream of server-sent events. Anything else is left out. */
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let text = '', last = '' // `last`: its end, where a blank line may begin

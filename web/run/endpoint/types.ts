@@ -52,18 +52,18 @@ export type RunSetup = Omit<RunOptions, 'prompt' | 'answered' | 'signal'>
 export interface EndpointLog {
   /** In ms since the epoch. */
   at: number
-  /** Of the response. */
+  /** The status of the response. */
   status: number
   /** Which rule refused the request. */
   refused?: 'origin' | 'method' | 'rate' | 'extension' | 'user_agent' | 'type' | 'size' | 'request' | 'setup'
-  /** How the run ended: its last event, with the code of an error. `left`: the client left. */
+  /** The end of the run: its last event, with the code of an error. `left`: the client left. */
   outcome?: 'answer' | 'clarify' | 'left' | RunErrorCode
-  /** How many runs the quota has left today. */
+  /** The number of runs that the quota has left today. */
   remaining?: number
   metrics?: Readonly<RunMetrics>
 }
 
-/** What {@link nodeEndpoint} needs of a request. An `IncomingMessage` has it. */
+/** The members of a request that {@link nodeEndpoint} uses. An `IncomingMessage` has them. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   method?: string | undefined
   url?: string | undefined
@@ -71,7 +71,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   socket: { remoteAddress?: string | undefined }
 }
 
-/** What {@link nodeEndpoint} needs of a response. A `ServerResponse` has it. */
+/** The members of a response that {@link nodeEndpoint} uses. A `ServerResponse` has them. */
 export interface NodeResponse {
   /** Begins the response. */
   writeHead(status: number, headers: Record<string, string>): unknown

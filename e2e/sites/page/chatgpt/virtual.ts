@@ -9,7 +9,7 @@ export class Virtual {
   #list = h('div', { class: 'timeline' })
   #above = h('div', { 'aria-hidden': 'true' })
   #below = h('div', { 'aria-hidden': 'true' })
-  /** How many turns after the mounted ones are not mounted. */
+  /** The number of turns after the mounted ones that are not mounted. */
   #skipped = 0
   #scrolled: () => void
 

@@ -8,7 +8,7 @@ import { lexical } from './lexical.ts'
 
 type Heard = { edited(): void; entered(): void }
 
-/** What is different between these sites. */
+/** The differences between these sites. */
 export interface Markup {
   title: string
   editor(heard: Heard): Editor

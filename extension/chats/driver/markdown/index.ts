@@ -117,7 +117,7 @@ function list(el: Element, reader: Reader, depth: number): string[] {
 /** Returns a table in GitHub's form. The first row is the head, because Markdown needs one. */
 function table(el: Element, reader: Reader, depth: number): string {
   const rows = [...el.querySelectorAll('tr')].filter((row) => row.closest('table') === el)
-  /** How many further rows a cell above covers, by column. */
+  /** The number of further rows that a cell above covers, by column. */
   const covered: number[] = []
   const cells = rows.map((row) => {
     const out: string[] = []

@@ -12,7 +12,7 @@ export interface Call {
   durationMs?: number
 }
 
-/** What is shown of a conversation, in order. */
+/** The visible part of a conversation, in order. */
 export type Entry =
   | { kind: 'user' | 'assistant' | 'notice' | 'fault'; id: number; text: string }
   | { kind: 'calls'; id: number; calls: Call[] }
@@ -23,11 +23,11 @@ export interface Show {
   nextId(): number
 }
 
-/** How often a model may ask for tools before it has to be asked again. */
+/** The number of times that a model may ask for tools before it has to be asked again. */
 export const maxRounds = 8
 
 /**
- * Has the model answer, calling the tools that it asks for, and adds to `messages`
+ * Lets the model answer, calling the tools that it asks for, and adds to `messages`
  * what was said. They can be sent again afterwards, however it has ended.
  */
 export async function converse(
