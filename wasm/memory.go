@@ -15,7 +15,7 @@ import (
 // memoryDelay collects what is learned of many servers at once.
 const memoryDelay = 50 * time.Millisecond
 
-// maxRemembered bounds the endpoints that are remembered.
+// maxRemembered bounds the endpoints that are remembered. A new one takes the place of any other.
 const maxRemembered = 500
 
 // A memory keeps what was learned of endpoints, as the text that the host
@@ -46,9 +46,14 @@ func newMemory(text string, save func(string)) *memory {
 func (m *memory) changed(url string, h client.Hint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if h == (client.Hint{}) {
-		delete(m.learned, url)
-	} else if _, ok := m.learned[url]; ok || len(m.learned) < maxRemembered {
+	delete(m.learned, url)
+	if h != (client.Hint{}) {
+		for other := range m.learned {
+			if len(m.learned) < maxRemembered {
+				break
+			}
+			delete(m.learned, other)
+		}
 		m.learned[url] = h
 	}
 	if m.timer == nil {

@@ -864,8 +864,9 @@ test('W10: a server that fails three times is paused, stays in the list, and com
   await flaky.close()
 })
 
-test('what was learned of a server saves its next connect a round trip', async () => {
-  const kept = new Map<string, string>()
+test('what was learned of a server saves its next connect a round trip, also after 500 others', async () => {
+  const others = Array.from({ length: 500 }, (_, i) => `https://${i}.example/mcp\tstreamable-http\t2025-11-25\t\t\n`)
+  const kept = new Map([['portolan.hints', others.join('')]])
   let learn = () => {}
   const learned = new Promise<void>((resolve) => (learn = resolve))
   const storage: StorageAdapter = {
@@ -887,6 +888,7 @@ test('what was learned of a server saves its next connect a round trip', async (
   }
   assert.deepEqual(await methods(), ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   assert.deepEqual((await methods()).sort(), ['initialize', 'notifications/initialized', 'tools/list'])
+  assert.equal(kept.get('portolan.hints')!.split('\n').length - 1, 500)
 })
 
 test('arguments of any size and script arrive as they are', async () => {

@@ -28,10 +28,10 @@ const event = (pins: Record<string, string>, fresh: string[], byUser = false): P
 })
 
 /** One registry's share in a storage, and what its module and the others receive. */
-function share(storage: Texts) {
+function share(storage: Texts, store = storeOf(storage)) {
   const takes: [string, string][] = []
   const state = { told: 0, turns: 0 }
-  const trust = new Trust(storeOf(storage), {}, {
+  const trust = new Trust(store, {}, {
     turn: (work) => (state.turns++, work()),
     take: (key, pins) => takes.push([key, pins]),
     changed: () => {
@@ -118,6 +118,31 @@ test('a storage that keeps nothing, or is full, leaves the module what it has', 
     await trust.follow()
     assert.deepEqual(takes, [])
   }
+})
+
+test('pins of addresses that have no server any more make room for others, the oldest first', async () => {
+  const storage = storageFor('memory')
+  const large = text(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`tool_${i}`, 'p'.repeat(80)])))
+  const at = (i: number) => `https://${i}.example/mcp`
+  const other = storeOf(storage)
+  await other.load({ stored: { url: `${at(1)}?of=another%20tab` } })
+  other.save('stored')
+  await other.saved
+  const own = storeOf(storage)
+  own.servers.set('given', { url: at(2) })
+  const { trust } = share(storage, own)
+  for (let i = 0; i < 8; i++) {
+    trust.save({ ...event({}, []), key: at(i), pins: large })
+    await trust.saved
+  }
+  const kept = Object.keys(await stored(storage))
+  assert.ok(kept.length * large.length <= 1 << 20 && (kept.length + 1) * large.length > 1 << 20, kept.join())
+  assert.deepEqual(kept, [at(1), at(2), at(5), at(6), at(7)])
+  // A list whose pins have changed is the newest.
+  trust.save({ ...event({}, ['tool_0'], true), key: at(5), pins: large.replace('p', 'q') })
+  trust.save({ ...event({}, []), key: at(8), pins: large })
+  await trust.saved
+  assert.deepEqual(Object.keys(await stored(storage)), [at(1), at(2), at(7), at(5), at(8)])
 })
 
 test('definitions are kept of what is approved, not of what another has not approved', async () => {

@@ -28,8 +28,9 @@ const answersShape: Shape = {
   isSound: (a) => isObject(a) && ['server', 'tool', 'pin', 'approval', 'at'].every((k) => typeof a[k] === 'string'),
 }
 
-/** The bounds of the stored definitions, in characters: of one server, and of all. */
+/** The bound of the stored definitions of one server, in characters. */
 const mostOfServer = 256 << 10
+/** The bound of the stored pins, and of the stored definitions, of all servers, in characters. */
 const mostOfAll = 1 << 20
 
 /** Writes are gathered for twice the time of the last write, but no longer than this, in ms. */
@@ -54,6 +55,8 @@ export interface ToolLists {
   apps: ToolInfo[]
 }
 
+type Store = Pick<ConfigStore, 'storage' | 'known' | 'read' | 'servers' | 'stored'>
+
 /** The storage that tabs share, and the tools of the page. */
 interface Shared {
   /** Runs work while no other tab changes the storage. */
@@ -67,7 +70,7 @@ interface Shared {
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
-  readonly #store: Pick<ConfigStore, 'storage' | 'known' | 'read'>
+  readonly #store: Store
   readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>
   readonly #shared: Shared
   /** The endpoint of each server's pins. */
@@ -84,7 +87,7 @@ export class Trust {
   #scanner: Promise<Scanner | undefined> | undefined
 
   constructor(
-    store: Pick<ConfigStore, 'storage' | 'known' | 'read'>,
+    store: Store,
     options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>,
     shared: Shared,
   ) {
@@ -104,16 +107,17 @@ export class Trust {
    * definitions are stored as well, or it comes next.
    */
   save(event: PinsEvent, present?: readonly ToolInfo[]): void {
-    this.#keys.set(event.server, event.key)
+    const { server, key } = event
+    this.#keys.set(server, key)
     void this.#write(async (t) => {
-      const all = await t.read<Pins>(pinsShape) ?? {}
-      const stored = all[event.key]
+      const { [key]: stored, ...others } = await t.read<Pins>(pinsShape) ?? {}
       const pins = merge(stored, event)
-      const now = { ...all, [event.key]: pins }
+      const servers = async () => [...this.#store.servers.values(), ...Object.values(await this.#store.stored())]
+      const now = await bounded({ ...others, [key]: pins }, servers)
       if (pins !== stored) t.put(pinsShape, now)
       this.#tell(now, event)
     }, event.byUser)
-    if (present) this.define(event.server, present)
+    if (present) this.define(server, present)
   }
 
   /** Stores the approved definitions of a server. */
@@ -129,9 +133,7 @@ export class Trust {
           if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
         let room = mostOfServer
         const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
-        const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
-        while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
-        t.put(approvedShape, Object.fromEntries(all))
+        t.put(approvedShape, await bounded({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) }))
       }, false)
   }
 
@@ -278,7 +280,7 @@ export class Trust {
         moot,
       ])
     } catch (e) {
-      return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
+      return `the approval failed: ${toWire(e).message}`
     } finally {
       this.#open.delete(look)
       unsubscribe()
@@ -410,12 +412,7 @@ type Pins = Record<string, string>
 const seenName = '\x7f'
 
 const lines = (pins: string) =>
-  new Map(
-    pins.split('\n').filter(Boolean).map((line) => {
-      const tab = line.indexOf('\t')
-      return [line.slice(0, tab), line.slice(tab + 1)]
-    }),
-  )
+  new Map(Array.from(pins.matchAll(/([^\t\n]*)\t([^\n]*)/g), ([, tool, pin]) => [tool!, pin!]))
 
 /** The stored pins of an endpoint with the module's new ones. */
 function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): string {
@@ -436,6 +433,16 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
   return [...all].map(([tool, pin]) => `${tool}\t${pin}\n`).join('')
 }
 
+/** Drops the oldest texts until the others have room. Those of the servers stay. */
+async function bounded(texts: Record<string, string>, servers?: () => Promise<{ url: string }[]>) {
+  let excess = Object.values(texts).join('').length - mostOfAll
+  if (excess <= 0) return texts
+  const kept = (await servers?.())?.map(({ url }) => endpointOf(url))
+  return Object.fromEntries(
+    Object.entries(texts).filter(([key, text]) => excess <= 0 || kept?.includes(key) || (excess -= text.length, false)),
+  )
+}
+
 const same = (a: string, b: string) => alike(lines(a), lines(b))
 
 function alike(a: Map<string, string>, b: Map<string, string>): boolean {
@@ -444,11 +451,9 @@ function alike(a: Map<string, string>, b: Map<string, string>): boolean {
 
 /** Stored definitions. A tool may have a name that every object has. */
 function definitionsOf(text: string): Map<string, ToolDefinition> {
-  let stored: unknown
+  let stored: Record<string, ToolDefinition> | null | undefined
   try {
     stored = JSON.parse(text)
   } catch { /* none yet, or damaged: then a person sees no approved definition */ }
-  return new Map(
-    Object.entries(isObject(stored) ? stored as Record<string, ToolDefinition> : {}).filter(([, d]) => isObject(d)),
-  )
+  return new Map(Object.entries(stored ?? {}).filter(([, d]) => isObject(d)))
 }
