@@ -120,6 +120,44 @@ test('calls that open the page of a chat at the same moment open one window', as
   assert.deepEqual(created, [spec.newChat])
 })
 
+test('a clock that is set while a page loads neither ends the wait nor prolongs it', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2040) })
+  const looks: (() => void)[] = []
+  const look = () => new Promise<void>((resolve) => looks.push(resolve))
+  let loaded = false
+  const tab = () => ({ id: 1, windowId: 1, url: 'https://gemini.google.com/app', status: 'complete' })
+  const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
+  const before = { ...chrome }
+  t.after(() => Object.assign(chrome, before))
+  Object.assign(chrome, {
+    windows: { create: async () => ({ tabs: [tab()] }) },
+    tabs: { get: async () => tab() },
+    scripting: {
+      executeScript: async () => {
+        for (const seen of looks.splice(0)) seen()
+        return [{ result: loaded ? 1 : 0 }]
+      },
+      registerContentScripts: async () => {},
+      unregisterContentScripts: async () => {},
+    },
+  })
+  for (const hours of [10, -10]) {
+    loaded = false
+    const { tabs, profiles } = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+    const spec = profiles.of('gemini')
+    const ends = performance.now() + 60_000
+    const opened = tabs.open(spec, spec.newChat, false, new AbortController().signal, ends)
+    let fault: unknown
+    const ended = opened.catch((e: unknown) => (fault = e))
+    await look()
+    t.mock.timers.setTime(Date.UTC(2040) + hours * 3_600_000)
+    for (let n = 0; n < 3 && !fault; n++) await Promise.race([look(), ended])
+    assert.equal(fault, undefined)
+    loaded = true
+    assert.equal(await opened, 1)
+  }
+})
+
 /** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
 async function consensus(answers: (site: Site, n: number) => string, rounds = 2) {
   const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})

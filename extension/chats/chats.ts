@@ -53,6 +53,8 @@ interface ActiveRun {
   control: AbortController
   /** Aborts with the call, or by `control`. */
   signal: AbortSignal
+  /** When it must have ended, in ms of performance.now(): the clock may be set meanwhile. */
+  ends: number
   driver?: DriverRun
   tabId?: number
 }
@@ -163,6 +165,8 @@ export class Chats {
   async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
     const { site } = prompt
     const now = this.settings.admit(site)
+    const longest = (prompt.timeoutSeconds ?? longestRun) * 1000
+    const ends = performance.now() + longest
     const view: Run = {
       id: crypto.randomUUID(),
       site,
@@ -170,13 +174,24 @@ export class Chats {
       phase: 'queued',
       prompt: prompt.prompt.slice(0, 200),
       startedAt: now,
-      deadline: now + (prompt.timeoutSeconds ?? longestRun) * 1000,
+      deadline: now + longest,
       mode: this.settings.of(site).mode,
     }
     const control = new AbortController()
     const signal = AbortSignal.any([call.signal, control.signal])
     const timings = { queueMs: 0, navigateMs: 0, connectMs: 0 }
-    const run: ActiveRun = { prompt, call, progress, view, timings, phase: 'queued', paused: false, control, signal }
+    const run: ActiveRun = {
+      prompt,
+      call,
+      progress,
+      view,
+      timings,
+      phase: 'queued',
+      paused: false,
+      control,
+      signal,
+      ends,
+    }
     const asked = { client: call.client, site, question: prompt.prompt }
     this.active.set(view.id, run)
     this.changed()
@@ -215,7 +230,7 @@ export class Chats {
 
   /** Tries again in a new tab if the site is stuck, and in a new chat if the remembered conversation is gone. */
   private async attempts(run: ActiveRun): Promise<Answer> {
-    const { prompt: { site, conversationId: wanted, fresh }, call, progress, view } = run
+    const { prompt: { site, conversationId: wanted, fresh }, call, progress } = run
     const { label, conversationUrl, newChat } = this.profiles.of(site)
     const conversationId = wanted === 'new' ? undefined : wanted
     let remembered = wanted || fresh ? undefined : this.conversations.last(call.client, site, this.options().reuse)
@@ -230,7 +245,7 @@ export class Chats {
         // The client did not name the conversation, so it cannot do anything about it.
         const gone = remembered !== undefined && code === 'UNKNOWN' &&
           (details?.state as TurnState | undefined)?.phase === 'opening'
-        const stuck = code === 'STUCK' && !run.paused && attempt < retries && Date.now() < view.deadline - leastTime
+        const stuck = code === 'STUCK' && !run.paused && attempt < retries && performance.now() < run.ends - leastTime
         if (!(stuck || gone) || run.signal.aborted) throw e
         remembered = undefined
         progress.step(
@@ -242,11 +257,11 @@ export class Chats {
   }
 
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
-    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode, deadline } } = run
-    const { signal } = run
+    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode } } = run
+    const { signal, ends } = run
     const spec = this.profiles.of(site)
     const begun = Date.now()
-    const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, deadline)
+    const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, ends)
     const opened = Date.now()
     run.timings.navigateMs += opened - begun
     if (mode === 'assist' || this.options().focus) await showTab(tabId)
@@ -264,7 +279,7 @@ export class Chats {
       preferred,
       readModels,
       debugTexts,
-      deadline,
+      deadline: Date.now() + ends - performance.now(),
       continues,
       trustedInput,
     }

@@ -67,8 +67,8 @@ export class ChatTabs extends Stored<Places> {
   }
 
   /**
-   * Returns a site's tab with a freshly loaded page, before the deadline (ms since the epoch). With `stay`, a page that
-   * is at the address already is not loaded again.
+   * Returns a site's tab with a freshly loaded page, before the deadline (ms of performance.now()). With `stay`, a page
+   * that is at the address already is not loaded again.
    */
   async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
     const { site } = spec
@@ -166,7 +166,7 @@ export class ChatTabs extends Stored<Places> {
     deadline: number,
   ): Promise<void> {
     const { label } = spec
-    const begun = Date.now()
+    const begun = performance.now()
     const origins = originsOf(spec)
     for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (signal.aborted) throw cancelled()
@@ -178,7 +178,7 @@ export class ChatTabs extends Stored<Places> {
       })
       if (now && now !== before) return
       const left = elsewhere || (!tab.url && /cannot access|permission/i.test(why)) // a page we may not see
-      if (left && tab.complete && Date.now() - begun > 3000) {
+      if (left && tab.complete && performance.now() - begun > 3000) {
         // Google's page for a log-in that it refused.
         if (/^https:\/\/accounts\.google\.com\/.*\/signin\/rejected/.test(tab.url)) {
           throw new ToolFault(
@@ -194,8 +194,9 @@ export class ChatTabs extends Stored<Places> {
       }
       if (/error page/.test(why) && tab.complete)
         throw new ToolFault('NETWORK_ERROR', `${label} could not be loaded. Check the connection, and try again.`)
-      if (Date.now() > deadline) throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
-      if (Date.now() - begun > loadTimeout)
+      if (performance.now() > deadline)
+        throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
+      if (performance.now() - begun > loadTimeout)
         throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
     }
   }
