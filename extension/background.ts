@@ -15,6 +15,7 @@ import { compareTools } from './chats/comparetools.ts'
 import { StartedCalls } from './chats/started.ts'
 import { chatTools } from './chats/tools.ts'
 import { troubleFile } from './chats/troubles.ts'
+import type { LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
 import { Links } from './link/links.ts'
 import { ToolModule } from './link/module.ts'
@@ -22,7 +23,7 @@ import { Pairer } from './link/pairing.ts'
 import { panelPort, registryPort, type State } from './messages.ts'
 import { Settings } from './settings.ts'
 import { debugBundle, StatePublisher } from './state.ts'
-import { loadAll } from './stored.ts'
+import { damaged, isLike, loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { originOf } from '../wasm/js/shared/origin.ts'
 import { PublishedRegistry } from './tools/registry.ts'
@@ -202,7 +203,10 @@ const links = new Links({
   ...linkHost,
   keys: browserKeys(),
   records: {
-    get: () => browser.readStored('local', 'bridge'),
+    async get() {
+      const stored = await browser.readStored<LinkRecord[]>('local', 'bridge')
+      return Array.isArray(stored) ? stored.filter((r) => isLike(r, { pairing: '', address: '' })) : stored
+    },
     set: (records) => browser.writeStored('local', 'bridge', records),
   },
   async serve(connection, pairing) {
@@ -254,6 +258,21 @@ function state(): State {
   }
 }
 
+/** Stops everything, or lets it go on. Rejects if the next worker will not know. */
+async function setStopped(stopped: boolean): Promise<void> {
+  const kept = settings.setStopped(stopped)
+  if (stopped) {
+    performer.stop()
+    started.stop()
+    chats.stop()
+    pairer.cancel()
+  }
+  links.stop(stopped)
+  activity.add({ kind: 'stop', outcome: 'ok', text: stopped ? 'Everything was stopped' : 'Allowed to go on' })
+  const fault = await kept
+  if (fault) throw fault
+}
+
 const publisher = new StatePublisher(
   {
     pair: ({ address }) => void pairer.pair(address),
@@ -265,50 +284,37 @@ const publisher = new StatePublisher(
     setLabel: ({ label }) => settings.setLabel(label),
     setChat: async ({ site, patch }) => {
       await readPermissions()
-      chats.set(site, patch)
-      toolsChanged()
+      await chats.set(site, patch).finally(toolsChanged)
     },
     setOptions: async (patch) => {
       await readPermissions()
-      settings.set(patch)
+      await settings.set(patch)
       if (patch.publishRegistry !== undefined) void followRegistry()
     },
     profile: ({ site }) => chats.profiles.view(site),
-    setProfile: ({ site, json }) => {
-      chats.profiles.use(site, json)
+    setProfile: async ({ site, json }) => {
+      await chats.profiles.use(site, json)
       return chats.profiles.view(site)
     },
     approve: ({ id, answer }) => approvals.decide(id, answer),
     answerQuestion: ({ id, answer }) => questions.answer(id, answer),
     setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-    forgetClient: ({ client }) => {
-      clients.forget(client)
+    forgetClient: async ({ client }) => {
+      await clients.forget(client)
       chats.conversations.forget(client)
     },
-    approveOrigin: ({ origin, approved }) => {
-      settings.approve(origin, approved)
+    approveOrigin: async ({ origin, approved }) => {
+      await settings.approve(origin, approved)
       notifyOrigins()
     },
     setPageTools: async ({ origin, on }) => {
-      settings.setPageTools(origin, on)
+      await settings.setPageTools(origin, on)
       await pages.follow()
       return !registry.uses(origin) &&
         !Object.values(chats.views).some((c) => c.enabled && originOf(c.newChat) === origin)
     },
-    stop() {
-      settings.setStopped(true)
-      performer.stop()
-      started.stop()
-      chats.stop()
-      pairer.cancel()
-      links.stop(true)
-      activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
-    },
-    go() {
-      settings.setStopped(false)
-      links.stop(false)
-      activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
-    },
+    stop: () => setStopped(true),
+    go: () => setStopped(false),
     clearActivity: () => activity.clear(),
     cancelRun: ({ id }) => chats.cancel(id),
     resumeRun: ({ id }) => chats.resume(id),
@@ -353,8 +359,10 @@ async function readAll(wait = 50): Promise<void> {
     await readPermissions()
     links.stop(settings.stopped)
     await links.load()
+    for (const key of damaged)
+      activity.add({ kind: 'storage', outcome: 'error', text: `A damaged part of the stored ${key} was left out` })
   } catch (e) {
-    console.error('the storage fails', e)
+    console.error(e)
     await new Promise((resolve) => setTimeout(resolve, wait))
     return readAll(2 * wait)
   }

@@ -89,8 +89,11 @@ export type Area = 'local' | 'session'
 export async function readStored<T>(area: Area, key: string): Promise<T | undefined> {
   return (await chrome.storage[area].get(key))[key] as T | undefined
 }
+/** Rejects with the code NOT_STORED. */
 export const writeStored = (area: Area, key: string, value: unknown): Promise<void> =>
-  chrome.storage[area].set({ [key]: value })
+  chrome.storage[area].set({ [key]: value }).catch((e: Error) => {
+    throw Object.assign(e, { code: 'NOT_STORED' })
+  })
 export const removeStored = (area: Area, key: string): Promise<void> => chrome.storage[area].remove(key)
 /** Keeps content scripts out of the storage. */
 export async function guardStorage(): Promise<void> {

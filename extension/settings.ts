@@ -1,6 +1,7 @@
 import type { Options } from './messages.ts'
 import { loadAll, Stored } from './stored.ts'
 
+const usualDays = 30
 const initial: Options = {
   aliases: true,
   bookmarks: false,
@@ -9,7 +10,7 @@ const initial: Options = {
   focus: false,
   reuse: 'project',
   history: false,
-  historyDays: 30,
+  historyDays: usualDays,
   debugTexts: false,
 }
 const mostOrigins = 100
@@ -21,8 +22,8 @@ export class Settings {
   constructor(changed: () => void) {
     this.stored = {
       options: new Stored('local', 'options', initial, changed),
-      origins: new Stored<string[]>('local', 'origins', [], changed),
-      pageTools: new Stored<string[]>('local', 'pageTools', [], changed),
+      origins: new Stored<string[]>('local', 'origins', [], changed, ''),
+      pageTools: new Stored<string[]>('local', 'pageTools', [], changed, ''),
       stopped: new Stored('local', 'stopped', { stopped: false }, changed),
       install: new Stored('local', 'install', { id: '', label: '' }, changed),
     }
@@ -30,7 +31,10 @@ export class Settings {
 
   async load(): Promise<void> {
     await loadAll(Object.values(this.stored))
-    if (!this.install.id) await this.stored.install.set({ id: crypto.randomUUID(), label: browserName() })
+    this.stored.options.value = valid(this.options)
+    const { id, label } = this.install
+    if (!id || !label)
+      await this.stored.install.set({ id: id || crypto.randomUUID(), label: label || browserName() })
   }
 
   get options(): Options {
@@ -52,32 +56,38 @@ export class Settings {
     return this.stored.stopped.value.stopped
   }
 
-  set(patch: Partial<Options>): void {
+  set(patch: Partial<Options>): Promise<void> {
     const known = Object.entries(patch).filter(([name]) => name in initial)
-    const next = { ...this.options, ...Object.fromEntries(known) }
-    if (!['off', 'project', 'client'].includes(next.reuse)) next.reuse = initial.reuse
-    next.historyDays = Math.min(365, Math.max(1, Math.round(next.historyDays) || initial.historyDays))
-    void this.stored.options.set(next)
+    return this.stored.options.keep(valid({ ...this.options, ...Object.fromEntries(known) }))
   }
 
-  setLabel(label: string): void {
+  async setLabel(label: string): Promise<void> {
     const clean = label.replace(/\p{C}/gu, '').trim().slice(0, 64)
     if (!clean) throw new TypeError('a profile needs a name')
-    void this.stored.install.set({ ...this.install, label: clean })
+    return this.stored.install.keep({ ...this.install, label: clean })
   }
 
-  setStopped(stopped: boolean): void {
-    void this.stored.stopped.set({ stopped })
+  /** Resolves to the fault if it cannot be stored. Then it counts until the worker ends. */
+  setStopped(stopped: boolean): Promise<unknown> {
+    return this.stored.stopped.set({ stopped })
   }
 
-  /** Adds or removes an approved origin. Throws for a text that is not an origin. */
-  approve(origin: string, approved: boolean): void {
-    void this.stored.origins.set(withOrigin(this.origins, origin, approved))
+  /** Adds or removes an approved origin. Rejects for a text that is not an origin. */
+  async approve(origin: string, approved: boolean): Promise<void> {
+    return this.stored.origins.keep(withOrigin(this.origins, origin, approved))
   }
 
-  /** Adds or removes an origin whose pages' tools are offered. Throws for a text that is not an origin. */
-  setPageTools(origin: string, on: boolean): void {
-    void this.stored.pageTools.set(withOrigin(this.pageTools, origin, on))
+  /** Adds or removes an origin whose pages' tools are offered. Rejects for a text that is not an origin. */
+  async setPageTools(origin: string, on: boolean): Promise<void> {
+    return this.stored.pageTools.keep(withOrigin(this.pageTools, origin, on))
+  }
+}
+
+function valid({ reuse, historyDays, ...rest }: Options): Options {
+  return {
+    ...rest,
+    reuse: ['off', 'project', 'client'].includes(reuse) ? reuse : initial.reuse,
+    historyDays: Math.min(365, Math.max(1, Math.round(historyDays) || usualDays)),
   }
 }
 

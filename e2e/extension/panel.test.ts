@@ -131,6 +131,94 @@ test('a storage that fails once is read again, and the panel shows the state', a
   await panel.until((find) => !!(0, eval)(find), [deep('button', 'Stop everything')], 'the state is shown')
 })
 
+test('damage in the storage is left out alone, and the log names it', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.stdioClient('desk')
+  await hasTool(desk, 'bookmark_search')
+  await call(desk, 'bookmark_search', { query: 'x' })
+  await rig.panel.evaluate(async () => {
+    const { local } = chrome.storage
+    const { bridge, clients, install, options } = await local.get() as Record<string, object>
+    await local.set({
+      bridge: [null, { address: 7 }, ...bridge as object[]],
+      clients: { ...clients, 'a\nb\n': null },
+      install: { ...install, label: 5 },
+      options: { ...options, historyDays: -5, reuse: 'always' },
+      chats: { gemini: null, chatgpt: { enabled: true } },
+      conversations: [null, 5],
+      origins: [null],
+      pageTools: [{}],
+      profiles: { chatgpt: null },
+      models: { gemini: 'x' },
+      troubles: [null],
+    })
+  })
+  await rig.killWorker()
+  const state = await rig.state()
+  assert.deepEqual([state.install.label, state.options.bookmarks, state.options.historyDays, state.options.reuse], [
+    'Chromium on Linux',
+    true,
+    1,
+    'project',
+  ])
+  assert.deepEqual(state.clients.map((c) => c.name), ['desk'])
+  assert.deepEqual([state.links.length, state.origins, state.pageTools], [1, [], []])
+  const { enabled, perHour, mode, ownProfile } = state.chats.chatgpt
+  assert.deepEqual([enabled, perHour, mode, ownProfile], [true, 30, 'auto', false])
+  const keys = [
+    'chats',
+    'clients',
+    'conversations',
+    'install',
+    'models',
+    'origins',
+    'pageTools',
+    'troubles',
+  ]
+  const named = (s: typeof state) =>
+    s.activity.flatMap((a) => /^A damaged part of the stored (\w+) was left out/.exec(a.text)?.[1] ?? [])
+  assert.deepEqual(named(state).sort(), keys)
+  await rig.ask('debugBundle', {})
+  assert.deepEqual(await rig.ask('troubles', {}), [])
+  assert.ok(!(await call(desk, 'chat_sessions')).error)
+
+  await rig.killWorker()
+  assert.equal(named(await rig.state()).length, keys.length) // the storage was mended
+})
+
+test('a full storage refuses changes, which are taken back, and calls go on', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.stdioClient('desk')
+  await hasTool(desk, 'bookmark_search')
+  await call(desk, 'bookmark_search', { query: 'x' })
+  const [client] = (await rig.until('the client', (s) => s.clients.length)).clients
+  const before = await rig.panel.evaluate(async () => {
+    const before = await chrome.storage.local.get(['chats', 'clients', 'install', 'options', 'origins', 'profiles'])
+    for (let size = 4 << 20, n = 0; size; n++)
+      await chrome.storage.local.set({ [`filler${n}`]: 'x'.repeat(size) }).catch(() => (size >>= 1))
+    return before
+  })
+  const label = 'A label that is much longer than the one before'
+  const changes = [
+    rig.ask('setLabel', { label }),
+    rig.ask('setChat', { site: 'gemini', patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } }),
+    rig.ask('setGrant', { client: client!.key, tool: 'bookmark_search', grant: 'deny' }),
+    rig.ask('approveOrigin', { origin: 'https://harbour.example', approved: true }),
+    rig.ask('setProfile', { site: 'gemini', json: '{"version":1,"newChat":"https://gemini.google.com/x"}' }),
+  ]
+  await Promise.all(changes.map((change) => assert.rejects(change, /quota exceeded/)))
+  const state = await rig.until('all is taken back', (s) => s.install.label !== label)
+  assert.deepEqual([state.chats.gemini.enabled, state.chats.gemini.ownProfile, state.origins], [false, false, []])
+  assert.deepEqual(state.clients[0]!.grants, {})
+  assert.equal((await call(desk, 'bookmark_search', { query: 'x' })).text, '[]')
+  const after = await rig.panel.evaluate((keys) => chrome.storage.local.get(keys), Object.keys(before))
+  assert.deepEqual(after, before)
+})
+
 test('a server whose host permission was taken away is named, with a button that asks again', async () => {
   const rig = await Rig.create({ granted: true })
   open.push(rig)

@@ -8,7 +8,7 @@ const writeEvery = 200
 /** The log for the user, without arguments, answers or secrets. It ends with the browser's session. */
 export class ActivityLog extends Stored<Activity[]> {
   constructor(changed: () => void) {
-    super('session', 'activity', [], changed, writeEvery)
+    super('session', 'activity', [], changed, { at: 0, text: '' }, writeEvery)
   }
 
   /** Reads the log. Calls that ran when the worker ended have failed. */

@@ -7,7 +7,7 @@ const most = 100
 /** The desktop clients that have called, with the user's grants. */
 export class Clients extends Stored<Record<string, ClientView>> {
   constructor(changed: () => void) {
-    super('local', 'clients', {}, changed)
+    super('local', 'clients', {}, changed, { name: '', lastSeen: 0, grants: {} })
   }
 
   get list(): ClientView[] {
@@ -48,17 +48,17 @@ export class Clients extends Stored<Record<string, ClientView>> {
   }
 
   /** Sets the grant of a client and tool. Without a grant the tool's own default holds. */
-  setGrant(client: string, tool: string, grant: Grant | undefined): void {
+  async setGrant(client: string, tool: string, grant: Grant | undefined): Promise<void> {
     const c = this.value[client]
     if (!c) return
     const { [tool]: _, ...others } = c.grants
     const grants = grant ? { ...others, [tool]: grant } : others
-    void this.set({ ...this.value, [client]: { ...c, grants } })
+    return this.keep({ ...this.value, [client]: { ...c, grants } })
   }
 
-  forget(client: string): void {
+  forget(client: string): Promise<void> {
     const { [client]: _, ...rest } = this.value
-    void this.set(rest)
+    return this.keep(rest)
   }
 }
 

@@ -97,9 +97,10 @@ export class Chats {
     await loadAll([this.settings, this.conversations, this.tabs, this.models, this.profiles, this.troubles])
   }
 
-  set(site: Site, patch: Partial<ChatSettings>): void {
-    this.settings.set(site, patch)
+  set(site: Site, patch: Partial<ChatSettings>): Promise<void> {
+    const kept = this.settings.set(site, patch)
     if (!this.settings.of(site).enabled) this.stop(site)
+    return kept
   }
 
   /** Follows the browser's permissions. Runs on a site that was taken away end. */
@@ -131,7 +132,7 @@ export class Chats {
 
   /** Closes idle tabs, and forgets old history, also if no more is kept. */
   async tidy(): Promise<void> {
-    await Promise.all([this.tabs.tidy((site) => this.busy(site)), this.history.dropOld().catch(notKept)])
+    await Promise.all([this.tabs.tidy((site) => this.busy(site)), this.history.dropOld().catch(console.error)])
   }
 
   cancel(id: string): void {
@@ -310,6 +311,4 @@ export class Chats {
 }
 
 /** Waits for the history, but not for long: a database may never answer. */
-const kept = (work: Promise<void>) => timeout(patience, work).catch(notKept)
-
-const notKept = (e: unknown) => console.error('the history could not be kept', e)
+const kept = (work: Promise<void>) => timeout(patience, work).catch(console.error)

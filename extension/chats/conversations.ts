@@ -20,7 +20,7 @@ export interface Conversation {
 /** The conversations of each client with the sites, the last used at the end. */
 export class Conversations extends Stored<Conversation[]> {
   constructor() {
-    super('local', 'conversations', [])
+    super('local', 'conversations', [], undefined, { client: '', usedAt: 0 })
   }
 
   /** Returns the id of the conversation that a prompt without one continues. */

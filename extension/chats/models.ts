@@ -11,7 +11,7 @@ export class Models extends Stored<Partial<Record<Site, string[]>>> {
   private readonly asked = new Set<Site>()
 
   constructor(changed: () => void) {
-    super('local', 'models', {}, changed)
+    super('local', 'models', {}, changed, [])
   }
 
   of(site: Site): string[] {

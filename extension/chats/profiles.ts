@@ -15,7 +15,7 @@ export class Profiles extends Stored<Partial<Record<Site, ProfileOverride>>> {
     await super.load()
     for (const site of sites) {
       const own = this.value[site]
-      if (!own) continue
+      if (own === undefined) continue
       try {
         readOverride(JSON.stringify(own), siteSpecs[site])
       } catch {
@@ -31,9 +31,9 @@ export class Profiles extends Stored<Partial<Record<Site, ProfileOverride>>> {
   }
 
   /** Uses a user's profile from now on, or the shipped one for an empty text. Throws for one that cannot be used. */
-  use(site: Site, json: string): void {
+  async use(site: Site, json: string): Promise<void> {
     const { [site]: _, ...rest } = this.value
-    void this.set(json.trim() ? { ...rest, [site]: readOverride(json, siteSpecs[site]) } : rest)
+    return this.keep(json.trim() ? { ...rest, [site]: readOverride(json, siteSpecs[site]) } : rest)
   }
 
   /** Returns what the settings show of a site's profile. */

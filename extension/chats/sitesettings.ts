@@ -33,10 +33,10 @@ export class SiteSettings {
       this.granted[site] = await hasPermissions({ origins: siteSpecs[site].matches, permissions: ['scripting'] })
   }
 
-  set(site: Site, patch: Partial<ChatSettings>): void {
+  set(site: Site, patch: Partial<ChatSettings>): Promise<void> {
     const next = { ...this.of(site), ...patch }
     next.perHour = Math.min(mostPerHour, Math.max(1, Math.round(next.perHour) || usualPerHour))
-    void this.settings.set({ ...this.settings.value, [site]: next })
+    return this.settings.keep({ ...this.settings.value, [site]: next })
   }
 
   of(site: Site): ChatSettings {

@@ -51,7 +51,7 @@ export class ChatTabs extends Stored<Places> {
     await this.set(found)
   }
 
-  override set(value: Places): Promise<void> {
+  override set(value: Places): Promise<unknown> {
     void this.lasting.set(value)
     return super.set(value)
   }
@@ -148,11 +148,11 @@ export class ChatTabs extends Stored<Places> {
     return Object.entries(this.value) as [Site, TabRecord][]
   }
 
-  private used(site: Site, { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>): Promise<void> {
+  private used(site: Site, { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>): Promise<unknown> {
     return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now() } })
   }
 
-  private forget(site: Site): Promise<void> {
+  private forget(site: Site): Promise<unknown> {
     const { [site]: _, ...rest } = this.value
     return this.set(rest)
   }

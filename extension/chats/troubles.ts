@@ -11,7 +11,7 @@ export class Troubles extends Stored<Trouble[]> {
   private readonly options: () => Options
 
   constructor(options: () => Options) {
-    super('local', 'troubles', [])
+    super('local', 'troubles', [], undefined, { at: '', code: '' })
     this.options = options
   }
 

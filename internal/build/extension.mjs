@@ -49,6 +49,7 @@ await Promise.all([
     entryPoints: ['extension/background.ts'],
     outfile: `${out}/background.js`,
     plugins: [withoutUnused],
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } }, // a field without a value needs no code
   }),
   script('extension/chats/driver/index.ts', 'driver.js', 'iife'),
   script('extension/chats/shim.ts', 'shim.js', 'iife'),

@@ -17,6 +17,7 @@ const ar: Record<keyof typeof en, Message> = {
   code: 'الرمز: {code}',
   saved: 'حُفظ.',
   error_background_gone: 'أُعيد تشغيل خلفية الإضافة قبل أن تجيب. حاول مرة أخرى.',
+  error_NOT_STORED: 'لم يستطع المتصفح حفظ هذا. قد يكون القرص أو مساحة تخزين الإضافة ممتلئة.',
   error_permission_impossible: 'لا يستطيع هذا المتصفح طلب هذا الإذن هنا.',
   copy_command: 'نسخ: {command}',
 
@@ -329,6 +330,7 @@ const ar: Record<keyof typeof en, Message> = {
   log_kind_pairing: 'اقتران',
   log_kind_grant: 'قاعدة',
   log_kind_stop: 'إيقاف',
+  log_kind_storage: 'التخزين',
 }
 
 export default ar
