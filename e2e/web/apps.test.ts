@@ -121,6 +121,34 @@ test('P52: the focus stays in an app that is closed and opened again', async (t)
   assert.equal(await focused(), 'Full screen')
 })
 
+test('P52: an app in full screen keeps the focus of the keyboard, and Escape ends it beside its buttons', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('friendly'))
+  await apps.reported('friendly')
+  await page.evaluate(() => {
+    const main = document.querySelector('main')!
+    main.prepend(Object.assign(document.createElement('button'), { textContent: 'Before' }))
+    main.append(Object.assign(document.createElement('button'), { textContent: 'Behind' }))
+  })
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  const covers = page.getByRole('dialog', { name: 'App from apps' })
+  await covers.waitFor()
+  const seen = new Set<string>()
+  for (const key of ['Tab', 'Tab', 'Tab', 'Tab', 'Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab']) {
+    await page.keyboard.press(key)
+    assert.equal(await page.evaluate(() => document.activeElement?.localName), 'portolan-app', key)
+    seen.add(await page.evaluate(() => window.app.shadowRoot!.activeElement!.localName))
+  }
+  assert.deepEqual([...seen].sort(), ['button', 'iframe'])
+  await covers.getByText('App from apps').click()
+  await page.keyboard.press('Escape')
+  assert.equal(await page.evaluate(() => window.app.displayMode), 'inline')
+  assert.equal(await covers.count(), 0)
+  assert.equal(await inner(page, '#result').textContent(), 'High water at 12:40 <b>says</b> friendly.')
+  await page.getByRole('button', { name: 'Behind' }).focus()
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Behind')
+})
+
 test('P52: an app gets the arguments once more when the model has written all', async (t) => {
   const page = await open(t)
   await page.evaluate(() => window.showApp('friendly', { args: { day: 'monday' }, partial: true }))
@@ -302,6 +330,12 @@ test('P52: an app reaches what it declares', async (t) => {
   await page.evaluate(() => window.showApp('declares'))
   assert.equal(await apps.reported('declares'), 200)
   assert.deepEqual(leaks, ['GET /'])
+})
+
+test('P52: what an app asks for is a list of the language', async (t) => {
+  const page = await open(t, { locale: 'ar' })
+  await page.evaluate(() => void window.showApp('asks_both'))
+  await page.getByText('الكاميرا، الميكروفون').waitFor()
 })
 
 test('P52: an app has a feature that the person allows', async (t) => {

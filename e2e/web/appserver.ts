@@ -48,6 +48,7 @@ const good: AppCase[] = [
     meta: { csp: { connectDomains: ['SPY'] } },
     script: `return (await fetch(SPY)).status`,
   },
+  { name: 'asks_both', meta: { permissions: { camera: {}, microphone: {} } }, script: '' },
   { name: 'ticks', script: `setInterval(() => report(++n), 100); return 0` },
 ]
 

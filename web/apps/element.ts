@@ -16,6 +16,7 @@ import type * as types from './types.ts'
 
 type Params = Record<string, unknown>
 type Mode = types.AppDisplayMode
+const modes: readonly Mode[] = ['inline', 'fullscreen', 'pip']
 
 /** Hosts of this machine. Elsewhere a sandbox page over http could be replaced on its way. */
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
@@ -42,7 +43,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   declare messages: types.PortolanApp['messages']
   declare partial: boolean
   readonly [values]: Params = {}
-  private readonly box = make('section')
+  private readonly box = make('section', { role: 'group', tabIndex: -1 })
   private readonly bar = make('header')
   private readonly ask = make('div', { className: 'ask', role: 'status' })
   private readonly card = make('div', { className: 'card' })
@@ -106,7 +107,11 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     looks.observe(document.documentElement, { attributeFilter: ['class', 'style', 'lang', 'data-theme'] })
     signal.addEventListener('abort', () => looks.disconnect())
     this.addEventListener('keydown', (e) => {
-      if (e.key === 'Escape' && this.mode !== 'inline') this.show('inline')
+      if (e.key === 'Escape') this.show('inline')
+    }, { signal })
+    document.addEventListener('focusin', () => {
+      // It is the page behind that has the focus.
+      if (this.mode === 'fullscreen' && !this.shadowRoot!.activeElement) this.bar.querySelector('button')!.focus()
     }, { signal })
     this.plan()
   }
@@ -147,9 +152,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   private update(): void {
-    const { result, tool, locale, messages } = this
+    const { result, tool, messages } = this
     const registry = registryOf(this.registry)
-    const tag = locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
+    const tag = this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
     this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
     this.box.lang = this.words.locale
     this.box.dir = directionOf(this.words.locale)
@@ -208,7 +213,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     const { words: t } = this
     if (!app.permissions.length) return this.open(sandbox, app, [])
     const since = performance.now()
-    const names = app.permissions.map((name) => t(`app_${name}`)).join(', ')
+    const names = app.permissions.map((name) => t(`app_${name}`)).join(t('comma'))
     this.again = undefined
     this.card.replaceChildren(
       this.headingLine(),
@@ -235,7 +240,6 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.frame?.drop()
     this.frame = undefined
     this.show('inline')
-    this.ask.replaceChildren()
   }
 
   private titleText(): string {
@@ -273,16 +277,15 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       if (reason) this.card.append(status(reason))
       const row = make('div', { className: 'row' })
       if (go) row.append(button(t('app_approve'), () => isMeant(since) && go(), 'primary'))
-      if (mayPass.includes(why)) row.append(button(t('app_retry'), () => this.retry()))
+      if (mayPass.includes(why))
+        row.append(button(t('app_retry'), () => {
+          this.shown = []
+          this.plan()
+        }))
       if (row.hasChildNodes()) this.card.append(row)
     }
     this.again()
     this.emit('app-state', { state: 'card', why })
-  }
-
-  private retry(): void {
-    this.shown = []
-    this.plan()
   }
 
   private emit(name: keyof types.PortolanAppEvents, detail: unknown, cancelable = false): boolean {
@@ -303,7 +306,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       theme: this.theme,
       locale: this.words.locale,
       displayMode: this.mode,
-      availableDisplayModes: ['inline', 'fullscreen', 'pip'],
+      availableDisplayModes: modes,
       containerDimensions: this.mode === 'inline' ? { width, maxHeight: tallest } : { width, height },
     }
   }
@@ -356,6 +359,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   ready(): void {
     const { words: t } = this
+    this.box.ariaLabel = this.titleText()
     this.frame!.element.style.visibility = ''
     this.keepFocus(() => {
       this.card.replaceChildren()
@@ -429,7 +433,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   /** An app may cover the window only after the person has done something. */
   private requested(mode: unknown): Mode {
     const isActive = (navigator.userActivation as UserActivation | undefined)?.isActive ?? true
-    if (mode === 'inline' || ((mode === 'fullscreen' || mode === 'pip') && isActive)) this.show(mode)
+    if (mode === 'inline' || modes.includes(mode as Mode) && isActive) this.show(mode as Mode)
     return this.mode
   }
 
@@ -440,11 +444,14 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     const { box } = this
     box.dataset['mode'] = mode
     box.popover = mode === 'inline' ? null : 'manual'
-    if (mode !== 'inline' && box.isConnected) box.showPopover()
+    const isFull = mode === 'fullscreen'
+    box.role = isFull ? 'dialog' : 'group'
+    box.ariaModal = isFull ? 'true' : null
     if (!this.frame?.isReady) return
+    if (mode !== 'inline') box.showPopover()
     const toggle = this.bar.querySelector('button')!
     toggle.textContent = this.words(mode === 'inline' ? 'app_full' : 'app_inline')
-    if (mode === 'fullscreen') toggle.focus()
+    if (isFull) toggle.focus()
     this.tellContext()
   }
 }

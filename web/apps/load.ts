@@ -27,8 +27,8 @@ export type Fault =
 export class AppFault extends Error {
   readonly why: Fault
 
-  constructor(why: Fault, cause?: unknown) {
-    super(why, { cause })
+  constructor(why: Fault) {
+    super(why)
     this.why = why
   }
 }
@@ -58,11 +58,9 @@ export function uriOf({ definition: { _meta: meta } }: ToolInfo): string | undef
 export const toolOf = (tools: ToolInfo[], name: string | undefined, result?: ToolResult): ToolInfo | undefined =>
   tools.find((t) => name ? t.name === name : t.server === result?.server && t.tool === result.tool)
 
-/** Reads an app. Throws an AppFault. */
+/** Reads an app. Throws an AppFault, or what the registry throws. */
 export async function load(registry: Registry, server: string, uri: string, signal: AbortSignal): Promise<App> {
-  const { contents } = await registry.readResource(server, uri, { signal }).catch((cause) => {
-    throw new AppFault('unreadable', cause)
-  })
+  const { contents } = await registry.readResource(server, uri, { signal })
   const found = contents.find((c) => c.uri === uri) ?? contents[0]
   if (!found) throw new AppFault('unreadable')
   if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')

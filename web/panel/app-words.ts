@@ -2,6 +2,7 @@ import type { Message } from '../ui/translations.ts'
 
 /** The messages of `<portolan-app>`, in English. The panel does not load them. */
 export const appWords = {
+  comma: ', ',
   app_of: 'App from {server}',
   app_loading: 'The app is loading…',
   app_full: 'Full screen',
