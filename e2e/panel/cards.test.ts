@@ -190,6 +190,7 @@ test('a server that is tried again stays first, and its button keeps the focus w
   hold = false
   release()
   await cardOf(p, 'held').getByText('Connecting').waitFor({ state: 'detached' })
+  await p.panel.getByRole('status').getByText('Not working · held').waitFor()
   assert.equal(await focused(), 'Try again')
   await p.panel.evaluate((panel) => {
     const order = panel.shadowRoot!.querySelector('select')!
@@ -200,6 +201,8 @@ test('a server that is tried again stays first, and its button keeps the focus w
     window.panel.shadowRoot!.querySelector('article [role=heading]')!.textContent === 'a'
   )
   assert.equal(await focused(), 'Try again')
+  await menu(p, 'a', 'Retry now')
+  await p.panel.getByRole('status').getByText('Connected · a').waitFor()
   await done(p)
 })
 

@@ -37,6 +37,8 @@ export interface PanelContext extends RegistryContext {
   readonly headingLevel: number
   /** Shows the field for a server's token in its card; undefined hides it. */
   askToken(server: string | undefined): void
+  /** Connects to a server again, and says what has come of it. */
+  retry(server: string): Promise<void>
   /** Shows a dialog; undefined closes it. */
   show(dialog: Dialog | undefined): void
   setBudget(tokens: number): void

@@ -20,7 +20,7 @@ import type {
 } from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
 import { Questions } from './questions/questions.ts'
-import { compass } from '../ui/icons.ts'
+import { compass, type Standing } from '../ui/icons.ts'
 import type { Notice } from '../ui/notices.ts'
 import { ContactHistory } from './server/history.ts'
 import { watchLocalNetwork } from './server/status.ts'
@@ -338,9 +338,13 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   /** Whether a person can do something for a server. One that has failed stays where it is while it is tried again. */
   private needsAttention(name: string): boolean {
     const server = this.snapshot.servers[name]!
-    const standing = standingOf(server, permissionFor(server.config.url, this.localNetworks))
+    const standing = this.standing(server)
     return (standing === 'connecting' ? !!server.lastError : !['connected', 'idle', 'off'].includes(standing)) ||
       !!server.heldCount || (standing !== 'off' && !!server.config.missingHeaders?.length)
+  }
+
+  private standing(server: Snapshot['servers'][string]): Standing {
+    return standingOf(server, permissionFor(server.config.url, this.localNetworks))
   }
 
   private card(name: string): TemplateResult {
@@ -426,6 +430,13 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       if (this.registry === registry) this.dialog = dialog
     })
   }
+
+  readonly retry = (server: string): Promise<void> =>
+    this.run(async () => {
+      await this.registry.retry(server)
+      const health = this.registry.getSnapshot().servers[server]
+      if (health) this.tell(`${this.words(`standing_${this.standing(health)}`)} · ${clean(server, 80)}`)
+    })
 
   readonly askToken = (server: string | undefined): void => {
     this.asking = server

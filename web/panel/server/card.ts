@@ -170,7 +170,7 @@ class Card extends PanelPart {
     const remove = { label: this.t('remove'), act: () => panel.removeServer(name), danger: true }
     if (server.config.url === 'builtin:page') return [remove] // its tools are functions of the page
     return [
-      { label: this.t('retry'), act: () => panel.run(() => panel.registry.retry(name)) },
+      { label: this.t('retry'), act: () => panel.retry(name) },
       ...(server.signIn === 'signed-in'
         ? [{ label: this.t('sign_out'), act: () => panel.run(() => panel.registry.signOut(name)) }]
         : []),

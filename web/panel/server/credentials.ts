@@ -73,7 +73,7 @@ class Credentials extends PanelPart {
       return
     }
     this.panel.askToken(undefined)
-    void registry.retry(this.name).catch(() => {}) // health tells
+    void this.panel.retry(this.name)
   }
 }
 

@@ -50,7 +50,7 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
       if (fix === 'proxy') await panel.registry.updateServer(name, { proxy: true })
       if (fix === 'ask_proxy') await panel.registry.updateServer(name, { proxy: 'auto' })
       if (fix === 'direct') await panel.registry.updateServer(name, { proxy: false })
-      await panel.registry.retry(name)
+      await panel.retry(name)
     })
   const letter = owner && ownerLetter(cause, server.config.url)
   if (panel.signIns.waits(name)) return waitingView(panel, name, server)
@@ -75,9 +75,7 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
   }</button>
       ${
     fix !== 'retry' && server.suspended
-      ? html`<button type="button" class="small" @click=${() => panel.run(() => panel.registry.retry(name))}>${
-        words('retry')
-      }</button>`
+      ? html`<button type="button" class="small" @click=${() => panel.retry(name)}>${words('retry')}</button>`
       : nothing
   }
       ${

@@ -187,7 +187,7 @@ class Edit extends PanelDialog {
       return
     }
     this.close()
-    if (copy || health.status !== 'disabled') void registry.retry(name).catch(() => {}) // health tells
+    if (copy || health.status !== 'disabled') void this.panel.retry(name)
   }
 
   private patch(form: FormData): Partial<ServerConfig> & { url: string } {
