@@ -119,6 +119,8 @@ test('what is wrong with a group has the focus', async (t) => {
   const problem = dialog(p).getByText('At least 1 item')
   await problem.waitFor()
   assert.ok(await problem.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e))
+  const described = await dialog(p).getByRole('group', { name: 'flags' }).getAttribute('aria-describedby')
+  assert.ok(described?.split(' ').includes((await problem.getAttribute('id'))!))
   await p.page.keyboard.press('Escape')
   assert.deepEqual(JSON.parse(await answer), { action: 'cancel' })
 })

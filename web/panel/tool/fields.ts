@@ -42,6 +42,7 @@ export function fieldView(
   const given = state !== undefined && state !== null
   // The fault of the chosen variant is said there.
   const problem = field.kind === 'union' && given ? undefined : form.problems.get(path)
+  const described = `${id}-about ${id}-problem`
   const about = html`${
     field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing
   }
@@ -54,7 +55,7 @@ export function fieldView(
   }`
   // Whether an optional group is present is a choice of its own.
   if (field.kind === 'object' || field.kind === 'array' || field.kind === 'union') {
-    return html`<fieldset class="part"><legend><bdi>${label}</bdi>${
+    return html`<fieldset class="part" aria-describedby=${described}><legend><bdi>${label}</bdi>${
       field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`
     }</legend>
       ${about}
@@ -75,17 +76,7 @@ export function fieldView(
   return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${
     field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`
   }</label>
-    ${
-    input(
-      form,
-      field,
-      state,
-      id,
-      `${field.description ? `${id}-about ` : ''}${problem ? `${id}-problem` : ''}`,
-      !!problem,
-      put,
-    )
-  }${about}
+    ${input(form, field, state, id, described, !!problem, put)}${about}
     ${field.kind === 'json' ? html`<p class="dim">${t('json_here')}</p>` : nothing}</div>`
 }
 
@@ -154,7 +145,7 @@ function input(
   field: Field,
   state: State,
   id: string,
-  about: string,
+  described: string,
   wrong: boolean,
   put: Put,
 ): TemplateResult {
@@ -172,13 +163,13 @@ function input(
         [true, 'true'] as const,
         [false, 'false'] as const,
       ]
-      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) =>
+      return html`<select id=${id} aria-describedby=${described} aria-invalid=${wrong} @change=${(e: Event) =>
         put(values[(e.target as HTMLSelectElement).selectedIndex]![0])}>
         ${values.map(([v, label]) => html`<option .selected=${v === state}>${label}</option>`)}</select>`
     }
     case 'choice': {
       const open = state === undefined || !field.required
-      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) => {
+      return html`<select id=${id} aria-describedby=${described} aria-invalid=${wrong} @change=${(e: Event) => {
         const { value } = e.target as HTMLSelectElement
         put(value === '' ? undefined : value === 'null' ? null : Number(value))
       }}>
@@ -196,7 +187,7 @@ function input(
       if (!field.multiline) {
         return html`<input id=${id} type=${
           inputTypes[field.format ?? ''] ?? 'text'
-        } autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} title=${
+        } autocomplete="off" aria-describedby=${described} aria-invalid=${wrong} title=${
           field.pattern ? line(field.pattern, 200) : nothing
         } .value=${String(state ?? '')} @input=${typed}>`
       }
@@ -204,13 +195,11 @@ function input(
     case 'json':
       return html`<textarea id=${id} rows="3" class=${field.kind === 'json' ? 'mono' : nothing} spellcheck=${
         field.kind !== 'json'
-      } aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${
-        String(state ?? '')
-      } @input=${typed}></textarea>`
+      } aria-describedby=${described} aria-invalid=${wrong} .value=${String(state ?? '')} @input=${typed}></textarea>`
     case 'number':
       return html`<input id=${id} type="text" inputmode=${
         field.integer ? 'numeric' : 'decimal'
-      } autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${
+      } autocomplete="off" aria-describedby=${described} aria-invalid=${wrong} .value=${
         String(state ?? '')
       } @input=${typed}>`
     default:
