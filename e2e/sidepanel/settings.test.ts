@@ -158,6 +158,17 @@ flow('options are sent one by one, and show what holds when that fails', { state
   await lastAsked(page, 'setOptions', { reuse: 'client' })
 })
 
+flow('the hosts of a chat are a list of the language', { state: 'used', lang: 'ar' }, async (page) => {
+  await page.evaluate(() => {
+    const { background } = window.standin
+    const { chats } = background.state
+    const matches = ['https://a.example/*', 'https://b.example/*']
+    background.set({ chats: { ...chats, chatgpt: { ...chats.chatgpt, enabled: true, granted: false, matches } } })
+  })
+  await page.locator('#tab-chats').click()
+  await page.getByText('a.example، b.example').waitFor()
+})
+
 withClipboard(
   'the history is filtered, searched, opened, resumed, deleted, exported and cleared',
   { state: 'used' },

@@ -61,6 +61,11 @@ class ChatCard extends AppPart {
     return { origins: this.chat.matches, permissions: ['scripting'] }
   }
 
+  /** The hosts of the chat's pages, to be read. */
+  private get hosts(): string {
+    return [...new Set(this.chat.matches.map((m) => m.replace(/^[^:]*:\/\/|\/.*$/g, '')))].join(this.t('comma'))
+  }
+
   protected override render(): TemplateResult {
     const { chat, id_: id } = this
     const missing = chat.enabled && !chat.granted
@@ -76,13 +81,13 @@ class ChatCard extends AppPart {
       ${this.reading ? this.note(chat) : nothing}
       <div role="alert">${
       this.refused
-        ? html`<p class="hint warn">${this.t('chat_refused', { chat: chat.label, hosts: hostsOf(chat) })}</p>`
+        ? html`<p class="hint warn">${this.t('chat_refused', { chat: chat.label, hosts: this.hosts })}</p>`
         : nothing
     }</div>
       ${
       missing
         ? html`<div class="diagnosis"><p>${
-          this.t('chat_missing_means', { hosts: hostsOf(chat) })
+          this.t('chat_missing_means', { hosts: this.hosts })
         }</p><div class="row"><button type="button" class="primary" @click=${() => this.switchOn({})}>${
           this.t('chat_grant')
         }</button></div></div>`
@@ -181,8 +186,5 @@ class ChatCard extends AppPart {
     if (granted) await this.set({ ...patch, enabled: true })
   }
 }
-
-/** The hosts of a chat's pages, to be read. */
-const hostsOf = ({ matches }: Chat) => [...new Set(matches.map((m) => m.replace(/^[^:]*:\/\/|\/.*$/g, '')))].join(', ')
 
 define('portolan-chat', ChatCard)

@@ -95,7 +95,7 @@ class Servers extends AppPart {
 
   protected override render(): TemplateResult {
     const { panel, state, missing } = this
-    const hosts = [...new Set(missing.map(([, origin]) => line(new URL(origin).host, 60)))].join(', ')
+    const hosts = [...new Set(missing.map(([, origin]) => line(new URL(origin).host, 60)))].join(this.t('comma'))
     const { tag, settings } = panel.language
     return html`
       <section class="card plain" aria-label=${this.t('publish')}>
