@@ -499,7 +499,7 @@ test('search finds tools by name and by description, and filters them by what is
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByRole('checkbox', { name: 'Offer add to models' }).uncheck()
   await p.panel.getByLabel('Search tools').fill('xylophone')
-  await p.panel.getByText('Nothing matches.').waitFor()
+  await p.panel.getByRole('status').getByText('Nothing matches.').waitFor()
   await p.panel.getByLabel('Search tools').fill('two nubmers')
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByLabel('Search tools').fill('')
@@ -633,7 +633,7 @@ test('the timeline shows what happens, pauses, filters, clears, and stays small 
   await p.page.evaluate(() => window.registry.call('demo__fail', {}))
   assert.equal(await p.panel.getByRole('table').getAttribute('aria-rowcount'), before)
   await p.panel.getByRole('button', { name: 'Clear' }).click()
-  await p.panel.getByText('Calls and connections appear here').waitFor()
+  await p.panel.getByRole('status').getByText('Calls and connections appear here').waitFor()
   await done(p)
 })
 

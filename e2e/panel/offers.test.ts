@@ -280,10 +280,45 @@ test('a prompt is filled in and shown', async (t) => {
   await p.page.mouse.up()
   await dialog(p).getByRole('option').waitFor({ state: 'detached' })
   await dialog(p).getByText('Greet <i>Ada</i>.').waitFor()
+  await dialog(p).getByRole('status').getByText('Answered').waitFor()
   assert.equal(await p.page.evaluate(() => window.panel.shadowRoot!.activeElement?.textContent), 'Make messages')
   await dialog(p).getByText('cannot be shown').waitFor()
   await dialog(p).getByRole('heading', { name: 'Assistant' }).waitFor()
   assert.equal(await dialog(p).locator('.result img, .result svg, .result i').count(), 0)
+  assert.deepEqual(p.faults, [])
+})
+
+test('a prompt with many arguments has one list of suggestions open, and its messages come into sight', async (t) => {
+  const arguments_ = Array.from({ length: 20 }, (_, i) => ({ name: `a${i}`, required: i === 0 }))
+  const many = await faultServer({
+    on: {
+      initialize: (a) => result(a, { ...results['initialize']!({}), protocolVersion: '2025-06-18' }),
+      'prompts/list': (a) => result(a, { prompts: [{ name: 'many', arguments: arguments_ }] }),
+      'prompts/get': (a) => result(a, { messages: [{ role: 'user', content: { type: 'text', text: 'Land ahoy!' } }] }),
+      'completion/complete': (a) => result(a, { completion: { values: ['alpha'] } }),
+    },
+  })
+  t.after(() => many.close())
+  const p = await openPanel(browser, site, { servers: { many: { url: many.url } }, query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'many' }).click()
+  const second = dialog(p).getByRole('combobox', { name: 'a1', exact: true })
+  await second.focus()
+  await p.page.keyboard.type('al')
+  await dialog(p).getByRole('option', { name: 'alpha' }).waitFor()
+  await p.page.keyboard.press('Enter')
+  await dialog(p).getByText('This is required.').waitFor()
+  await p.page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.matches('[aria-invalid=true]'))
+  assert.equal(await second.getAttribute('aria-expanded'), 'false')
+  await p.page.keyboard.type('x')
+  await dialog(p).getByRole('button', { name: 'Make messages' }).focus()
+  await p.page.keyboard.press('Enter')
+  await dialog(p).getByText('Land ahoy!').waitFor()
+  await p.page.waitForFunction(() => {
+    const root = window.panel.shadowRoot!
+    const said = root.querySelector('.result pre')!.getBoundingClientRect()
+    return said.bottom <= root.querySelector('dialog')!.getBoundingClientRect().bottom
+  })
   assert.deepEqual(p.faults, [])
 })
 
@@ -384,7 +419,8 @@ test('an argument may have the name of what every object has', async (t) => {
 test('the log is filtered, paused and copied', async (t) => {
   const p = await openPanel(browser, site, { servers: servers(), query: { view: 'log' } })
   t.after(() => p.page.close())
-  await p.panel.getByText('no log messages yet').waitFor()
+  const empty = p.panel.getByRole('status')
+  await empty.getByText('no log messages yet').waitFor()
   say('error', '<b>deep</b> water\u200b')
   await p.panel.getByText('<b>deep</b> water', { exact: true }).waitFor()
   say('debug', 'a wave')
@@ -408,7 +444,7 @@ test('the log is filtered, paused and copied', async (t) => {
   await p.panel.getByRole('button', { name: 'Pause' }).click()
   await p.panel.getByText('later').waitFor()
   await p.panel.getByLabel('Search the log').fill('nothing such')
-  await p.panel.getByText('Nothing matches').waitFor()
+  await empty.getByText('Nothing matches').waitFor()
   assert.deepEqual(p.faults, [])
 })
 

@@ -162,7 +162,7 @@ input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 .compass .track { fill: none; stroke: var(--_edge); } .compass .thin { stroke-width: .6; opacity: .7; }
 .compass .rose { fill: var(--_paper); stroke: var(--_accent); stroke-width: 1; }
 .compass .dark { fill: var(--_accent); }
-.nothing, .found:empty { color: var(--_dim); } .found:empty { display: none; }
+.nothing { color: var(--_dim); } .found:empty { position: absolute; }
 
 .filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; }
 .budget { display: grid; grid-template-columns: auto minmax(6rem, 9rem) minmax(4rem, 1fr); gap: .3rem .7rem;

@@ -105,6 +105,9 @@ class ActivityView extends PanelPart {
           ${this.panel.registry.mode === 'remote' ? nothing : this.switch('exchanges', this.t('record_exchanges'))}
         </div>
       </div>
+      <p class="found" role="status">${
+      rows.length ? nothing : this.t(this.log.rows.length ? 'no_match' : 'no_activity')
+    }</p>
       ${
       rows.length
         ? html`<div class="timeline" part="timeline" role="region" aria-label=${
@@ -120,7 +123,7 @@ class ActivityView extends PanelPart {
           ${repeat(shown, (r) => r.id, (r, i) => this.row(r, first + i))}
           <div class="space" rows=${rows.length - first - shown.length}></div>
         </div></div>`
-        : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`
+        : nothing
     }
       ${this.chosen ? this.details(this.chosen) : nothing}`
   }

@@ -87,10 +87,10 @@ class Combo extends Part<RegistryContext> {
     if (composes(e)) return
     if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
     if (!values.length) return
-    if (e.key === 'Tab') return this.hide()
+    if (e.key === 'Tab' || e.key === 'Enter' && at < 0) return this.hide()
     if (e.key === 'ArrowDown') this.at = (at + 1) % values.length
     else if (e.key === 'ArrowUp') this.at = at <= 0 ? values.length - 1 : at - 1
-    else if (e.key === 'Enter' && at >= 0) this.take(values[at]!)
+    else if (e.key === 'Enter') this.take(values[at]!)
     else if (e.key === 'Escape') this.hide()
     else return
     e.preventDefault() // Escape would close the dialog, and Enter send the form

@@ -25,7 +25,6 @@ class LogView extends PanelPart {
   private readonly ids = { search: freshId(), level: freshId() }
   private stop: (() => void) | undefined
   private arrived: LogEntry[] = []
-  private drawing = false
 
   override connectedCallback(): void {
     super.connectedCallback()
@@ -55,11 +54,8 @@ class LogView extends PanelPart {
 
   /** Adds an entry with the next frame. */
   private take(entry: LogEntry): void {
-    this.arrived.push(entry)
-    if (this.drawing) return
-    this.drawing = true
+    if (this.arrived.push(entry) > 1) return
     requestAnimationFrame(() => {
-      this.drawing = false
       this.entries = [...this.entries ?? [], ...this.arrived.splice(0)].slice(-most)
     })
   }
@@ -83,6 +79,9 @@ class LogView extends PanelPart {
         <button type="button" ?disabled=${!found.length} @click=${() =>
       copy(this.panel, found.map((e) => this.textOf(e)).reverse().join('\n'))}>${this.t('copy')}</button>
       </div>
+      <p class="found" role="status">${
+      found.length ? nothing : this.t(this.entries?.length ? 'no_match' : 'no_log')
+    }</p>
       ${
       found.length
         ? html`<ul class="group log" part="log" aria-label=${this.t('view_log')}>${
@@ -92,7 +91,7 @@ class LogView extends PanelPart {
             ? html`<p class="dim">${this.t('search_for_rest', { n: found.length - rows })}</p>`
             : nothing
         }`
-        : html`<p class="nothing">${this.t(this.entries?.length ? 'no_match' : 'no_log')}</p>`
+        : nothing
     }`
   }
 
@@ -105,9 +104,8 @@ class LogView extends PanelPart {
   }
 
   private row(e: LogEntry): TemplateResult {
-    const at = new Date(e.at)
     const severe = levels.indexOf(e.level) >= levels.indexOf('warning')
-    return html`<li><time class="dim" datetime=${at.toISOString()}>${this.panel.words.time(e.at)}</time>
+    return html`<li><time class="dim" datetime=${new Date(e.at).toISOString()}>${this.panel.words.time(e.at)}</time>
       <span class="badge ${severe ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
       <span class="dim"><bdi>${line(e.server, 60)}</bdi>${
       e.logger ? html` · <bdi>${line(e.logger, 60)}</bdi>` : nothing

@@ -28,14 +28,10 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
   protected abstract submit(args: Record<string, string>, signal: AbortSignal): Promise<void>
 
   /** Buttons beside the one that submits. */
-  protected actions(): unknown {
-    return nothing
-  }
+  protected actions?(): unknown
 
   /** The content below the form. */
-  protected outcome(): unknown {
-    return nothing
-  }
+  protected outcome?(): unknown
 
   protected get flags(): readonly Flag[] {
     return this.prompt.flags ?? []
@@ -47,6 +43,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
 
   protected body(): TemplateResult {
     const { prompt: p } = this
+    const outcome = this.outcome?.()
     const sorted = [...p.arguments].sort((a, b) => Number(b.required) - Number(a.required)).slice(0, most)
     return html`<form class="content" novalidate @submit=${this.send}>
       <p class="dim"><bdi>${line(p.server, 80)}</bdi> · <bdi class="mono">${line(p.prompt, 128)}</bdi></p>
@@ -56,10 +53,10 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
     }
       ${sorted.map((argument) => this.field(argument))}
       <p class="row"><button class="primary" aria-disabled=${!!this
-      .making}>${this.submitWord}</button>${this.actions()}</p>
-      <div role="status">${this.making ? this.panel.words('loading') : nothing}</div>
+      .making}>${this.submitWord}</button>${this.actions?.()}</p>
+      <div role="status">${this.making ? this.panel.words('loading') : outcome && this.panel.words('answered')}</div>
       ${faultView(this.fault, this.fault?.code)}
-      ${this.outcome()}
+      ${outcome}
     </form>`
   }
 
@@ -105,5 +102,7 @@ export abstract class PromptForm<Context extends RegistryContext = RegistryConte
       this.fault = e as RegistryError
     }
     this.making = false
+    await this.updateComplete
+    this.querySelector('.result')?.scrollIntoView({ block: 'nearest' })
   }
 }

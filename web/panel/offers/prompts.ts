@@ -90,13 +90,12 @@ class PromptDialog extends PromptForm<PanelContext> {
   }
 
   protected override outcome(): unknown {
-    return this.result
-      ? html`<section class="result" aria-label=${this.t('result')}>${
+    return this.result &&
+      html`<section class="result" aria-label=${this.t('result')}>${
         this.result.messages.map(({ role, content }) =>
           html`<div class="block"><h3>${this.t(`role_${role}`)}</h3>${blockView(this.panel, content, undefined)}</div>`
         )
       }</section>`
-      : nothing
   }
 
   protected async submit(args: Record<string, string>, signal: AbortSignal): Promise<void> {

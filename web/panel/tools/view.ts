@@ -87,12 +87,13 @@ class ToolsView extends PanelPart {
       )
     }
       </div>
-      <p class="found" role="status">${this.query || this.filter !== 'all' ? this.t('found', { n }) : nothing}</p>
-      ${
-      groups.length
-        ? repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list, g.shown))
-        : html`<p class="nothing">${this.t(this.listed.size ? 'no_match' : 'no_tools')}</p>`
-    }`
+      <p class="found" role="status">${this.says(n)}</p>
+      ${repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list, g.shown))}`
+  }
+
+  private says(n: number): string {
+    if (!n) return this.t(this.listed.size ? 'no_match' : 'no_tools')
+    return this.query || this.filter !== 'all' ? this.t('found', { n }) : ''
   }
 
   private makeMore(): void {
