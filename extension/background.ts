@@ -360,7 +360,7 @@ async function readAll(wait = 50): Promise<void> {
     links.stop(settings.stopped)
     await links.load()
     for (const key of damaged)
-      activity.add({ kind: 'storage', outcome: 'error', text: `A damaged part of the stored ${key} was left out` })
+      activity.add({ kind: 'storage', outcome: 'error', text: `A damaged part of ${key} was left out` })
   } catch (e) {
     console.error(e)
     await new Promise((resolve) => setTimeout(resolve, wait))

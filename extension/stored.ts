@@ -32,7 +32,7 @@ export class Stored<T> {
       if (initial == null || kept === undefined) return kept ?? initial
       if (!isSound(kindOf(kept) === kindOf(initial))) return initial
       if (typeof kept !== 'object') return kept
-      const fits = (value: unknown) => item === undefined || isSound(isLike(value, item))
+      const fits = (value: unknown) => isSound(isLike(value, item))
       if (Array.isArray(kept)) return kept.filter(fits)
       const next = { ...initial as Fields }
       for (const [name, value] of Object.entries(kept as Fields))
@@ -77,10 +77,10 @@ type Fields = Record<string, unknown>
 
 const kindOf = (value: unknown) => value === null || (Array.isArray(value) ? 'list' : typeof value)
 
-/** Reports whether a value has the kind of another, and so have its fields. */
-export const isLike = (value: unknown, like: object | string): boolean =>
-  kindOf(value) === kindOf(like) &&
-  Object.entries(like).every(([name, field]) => kindOf((value as Fields)[name]) === kindOf(field))
+/** Reports whether a value has the kind of another, if that is given, and so have its fields. */
+export const isLike = (value: unknown, like: object | string | undefined): boolean =>
+  like === undefined || kindOf(value) === kindOf(like) &&
+    Object.entries(like).every(([name, field]) => kindOf((value as Fields)[name]) === kindOf(field))
 
 /** Reads all values. */
 export const loadAll = async (values: { load(): Promise<void> }[]): Promise<void> =>

@@ -178,7 +178,7 @@ test('damage in the storage is left out alone, and the log names it', async () =
     'troubles',
   ]
   const named = (s: typeof state) =>
-    s.activity.flatMap((a) => /^A damaged part of the stored (\w+) was left out/.exec(a.text)?.[1] ?? [])
+    s.activity.flatMap((a) => /^A damaged part of (\w+) was left out/.exec(a.text)?.[1] ?? [])
   assert.deepEqual(named(state).sort(), keys)
   await rig.ask('debugBundle', {})
   assert.deepEqual(await rig.ask('troubles', {}), [])

@@ -85,10 +85,9 @@ export class Performer {
     call.progress(0, undefined, 'Waiting for the person to allow this in the side panel of Portolan')
     const summary = await tool.summary?.(call).catch(() => undefined) ?? `Use ${tool.title ?? tool.name}`
     const outcome = await approvals.ask(call, summary, tool.flags?.(call))
-    // One that cannot be stored is asked for again.
-    const decided = outcome === 'always' ? 'allow' : 'deny'
-    if (outcome === 'always' || outcome === 'never')
-      void clients.setGrant(key, scope ?? tool.name, decided).catch(() => {})
+    const decided = outcome === 'always' ? 'allow' : outcome === 'never' && 'deny'
+    // A decision that cannot be stored is asked for again.
+    if (decided) void clients.setGrant(key, scope ?? tool.name, decided).catch(() => {})
     const refusal = refusals[outcome]
     if (refusal) throw new ToolFault('DENIED', refusal)
   }

@@ -31,7 +31,7 @@ export const en = {
   code: 'Code: {code}',
   saved: 'Saved.',
   error_background_gone: 'The extension’s background was restarted before it answered. Please try again.',
-  error_NOT_STORED: 'The browser could not store this. The disk or the extension’s storage may be full.',
+  error_NOT_STORED: 'This could not be stored. The disk may be full.',
   error_permission_impossible: 'This browser cannot ask for this permission here.',
   copy_command: 'Copy: {command}',
 

@@ -17,7 +17,7 @@ const ar: Record<keyof typeof en, Message> = {
   code: 'الرمز: {code}',
   saved: 'حُفظ.',
   error_background_gone: 'أُعيد تشغيل خلفية الإضافة قبل أن تجيب. حاول مرة أخرى.',
-  error_NOT_STORED: 'لم يستطع المتصفح حفظ هذا. قد يكون القرص أو مساحة تخزين الإضافة ممتلئة.',
+  error_NOT_STORED: 'تعذّر حفظ هذا. قد يكون القرص ممتلئًا.',
   error_permission_impossible: 'لا يستطيع هذا المتصفح طلب هذا الإذن هنا.',
   copy_command: 'نسخ: {command}',
 

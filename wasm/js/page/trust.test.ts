@@ -129,7 +129,7 @@ test('pins of addresses that have no server any more make room for others, the o
   other.save('stored')
   await other.saved
   const own = storeOf(storage)
-  own.servers.set('given', { url: at(2) })
+  await own.load({ given: { url: at(2) } })
   const { trust } = share(storage, own)
   for (let i = 0; i < 8; i++) {
     trust.save({ ...event({}, []), key: at(i), pins: large })

@@ -15,6 +15,7 @@ import type {
   RedactedConfig,
   RegistryOptions,
   RememberedApproval,
+  ServerConfig,
   Snapshot,
   ToolDefinition,
   ToolInfo,
@@ -55,7 +56,7 @@ export interface ToolLists {
   apps: ToolInfo[]
 }
 
-type Store = Pick<ConfigStore, 'storage' | 'known' | 'read' | 'servers' | 'stored'>
+type Store = Pick<ConfigStore, 'storage' | 'known' | 'read' | 'servers'>
 
 /** The storage that tabs share, and the tools of the page. */
 interface Shared {
@@ -112,8 +113,7 @@ export class Trust {
     void this.#write(async (t) => {
       const { [key]: stored, ...others } = await t.read<Pins>(pinsShape) ?? {}
       const pins = merge(stored, event)
-      const servers = async () => [...this.#store.servers.values(), ...Object.values(await this.#store.stored())]
-      const now = await bounded({ ...others, [key]: pins }, servers)
+      const now = bounded({ ...others, [key]: pins }, this.#store.servers.values())
       if (pins !== stored) t.put(pinsShape, now)
       this.#tell(now, event)
     }, event.byUser)
@@ -133,7 +133,7 @@ export class Trust {
           if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
         let room = mostOfServer
         const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
-        t.put(approvedShape, await bounded({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) }))
+        t.put(approvedShape, bounded({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) }))
       }, false)
   }
 
@@ -434,12 +434,11 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
 }
 
 /** Drops the oldest texts until the others have room. Those of the servers stay. */
-async function bounded(texts: Record<string, string>, servers?: () => Promise<{ url: string }[]>) {
+function bounded(texts: Record<string, string>, servers: Iterable<ServerConfig> = []) {
   let excess = Object.values(texts).join('').length - mostOfAll
-  if (excess <= 0) return texts
-  const kept = (await servers?.())?.map(({ url }) => endpointOf(url))
+  const kept = Array.from(servers, ({ url }) => endpointOf(url))
   return Object.fromEntries(
-    Object.entries(texts).filter(([key, text]) => excess <= 0 || kept?.includes(key) || (excess -= text.length, false)),
+    Object.entries(texts).filter(([key, text]) => excess <= 0 || kept.includes(key) || void (excess -= text.length)),
   )
 }
 
