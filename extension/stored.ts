@@ -6,7 +6,7 @@ export const damaged = new Set<string>()
 /** A value that outlives the worker. It is read once when the worker starts, and written at each change. */
 export class Stored<T> {
   value: T
-  /** What the storage has. */
+  /** The value that the storage has. */
   private kept: T
   private writing: Promise<unknown> | undefined
   private readonly key: string
