@@ -145,7 +145,7 @@ portolan-profile-editor textarea { field-sizing: content; min-block-size: 6.5rem
 
 .foot { position: sticky; inset-block-end: 0; z-index: 3; display: grid; gap: .5rem;
   grid-template-columns: minmax(0, 1fr); margin-inline: -1rem; }
-.foot .notices { position: static; padding-inline: 1rem; } .foot > [role=status]:empty { margin-block-end: -.5rem; }
+.foot .notices { position: static; padding-inline: 1rem; }
 .foot .away { margin-inline: 1rem; box-shadow: 0 8px 30px #0004; border: 1px solid var(--_wait); }
 .stopbar { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: center; padding: .5rem 1rem;
   background: var(--_paper); border-block-start: 1px solid var(--_line); }

@@ -162,7 +162,7 @@ input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 .compass .track { fill: none; stroke: var(--_edge); } .compass .thin { stroke-width: .6; opacity: .7; }
 .compass .rose { fill: var(--_paper); stroke: var(--_accent); stroke-width: 1; }
 .compass .dark { fill: var(--_accent); }
-.nothing { color: var(--_dim); } .found:empty { position: absolute; }
+.nothing { color: var(--_dim); }
 
 .filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; }
 .budget { display: grid; grid-template-columns: auto minmax(6rem, 9rem) minmax(4rem, 1fr); gap: .3rem .7rem;
@@ -217,7 +217,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 portolan-combo { display: block; }
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
 .task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
-:is(.task, .add) > [role=status]:empty { position: absolute; }
+[role=status]:empty { position: absolute; }
 .log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
