@@ -56,9 +56,9 @@ function command([program, ...args]) {
 }
 
 /** Runs a failed test once more, alone. */
-async function again({ name, run }) {
+async function again({ name, run, why = '' }) {
   console.log(`\n-- failed, and once more alone: ${name}`)
-  if (await run()) flaky.push(name)
+  if (await run()) flaky.push(`${name}\n${why}`)
   else failed.push(name)
 }
 
@@ -89,10 +89,11 @@ async function runFiles(stage) {
     return result
   }
   const run = async (file) => {
-    const { failed } = await one(file)
+    const { failed, output } = await one(file)
     // A browser of its own: the shared one may be the cause.
     const onceMore = async () => !(await one(file, { environment: {} })).failed.length
-    if (failed.length) repeats.push({ name: `${file}: ${failed.join(' · ')}`, run: onceMore })
+    const why = output.split('✖ failing tests:').at(-1).trim().slice(0, 3000)
+    if (failed.length) repeats.push({ name: `${file}: ${failed.join(' · ')}`, run: onceMore, why })
   }
   const left = chosen.filter((f) => !alone.includes(f))
   await Promise.all(
