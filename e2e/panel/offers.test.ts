@@ -30,6 +30,7 @@ const contents: Record<string, object> = {
   },
   'javascript:document.title="owned"': { mimeType: 'text/plain', text: 'only the server is asked' },
   'demo://hidden': { mimeType: 'text/plain', text: 'see\u200bn' },
+  'demo://long': { mimeType: 'text/plain', text: `${'long '.repeat(25_000)}the end` },
 }
 
 const units = Array.from({ length: 20 }, (_, i) => `unit ${i}`)
@@ -162,7 +163,7 @@ test('resources are searched, read, copied and watched', async (t) => {
   t.after(() => p.page.close())
   await p.panel.getByRole('tab', { name: 'Resources' }).click()
   await p.panel.getByRole('button', { name: /^\/\/page/ }).waitFor()
-  assert.equal(await p.panel.getByRole('listitem').count(), 7)
+  assert.equal(await p.panel.getByRole('listitem').count(), 8)
   await p.panel.getByLabel('Search resources').fill('page')
   await p.panel.getByText('1 match').waitFor()
 
@@ -188,11 +189,14 @@ test('resources are searched, read, copied and watched', async (t) => {
       [/^\/\/json/, 'harbour'],
       [/^document/, 'only the server is asked'],
       [/^\/\/hidden/, 'seen'],
+      [/^\/\/long/, 'long long'],
     ] as const
   ) {
     await p.panel.getByRole('button', { name: row }).click()
     await dialog(p).getByText(shown).first().waitFor()
+    await dialog(p).getByRole('status').getByText('Answered').waitFor()
     if (shown === 'seen') await dialog(p).getByText('Text that people cannot see').waitFor()
+    assert.equal(await dialog(p).getByText('text cut').count(), shown === 'long long' ? 1 : 0)
     await p.page.keyboard.press('Escape')
   }
   await p.panel.getByRole('button', { name: /^\/\/picture/ }).click()
@@ -456,7 +460,7 @@ test('a list follows the servers', async (t) => {
   await p.page.evaluate((url) => window.registry.addServer('late', { url }), hostile.url)
   await p.page.evaluate(() => window.registry.discover())
   await p.panel.getByRole('button', { name: 'The tide' }).waitFor()
-  await status.getByText('7 entries').waitFor()
+  await status.getByText('8 entries').waitFor()
   await p.page.evaluate(() => window.registry.removeServer('late'))
   await p.panel.getByText('Nothing matches').or(p.panel.getByText('offer no resources')).waitFor()
   assert.deepEqual(p.faults, [])
@@ -467,7 +471,7 @@ test('tasks are waited for, cancelled, and shown with their results', async (t) 
   t.after(() => server.close())
   const p = await openPanel(browser, site, { servers: { s: { url: server.url } }, query: { view: 'tasks' } })
   t.after(() => p.page.close())
-  await p.panel.getByText('No call runs as a task.').waitFor()
+  await p.panel.getByRole('status').getByText('No call runs as a task.').waitFor()
   await p.page.evaluate(async () => {
     for (const topic of ['<b>tides</b>', 'winds']) {
       await window.registry.call('s__research_optional', { topic }, { detach: true })

@@ -3,8 +3,9 @@ import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart } from '../context.ts'
 import { freshId, reactive } from '../../ui/part.ts'
 import { type Fault, faultView, searchField } from '../../ui/fields.ts'
+import { flag as flagIcon } from '../../ui/icons.ts'
 import { line } from '../../ui/text.ts'
-import type { Snapshot } from '../../../wasm/js/shared/types.ts'
+import type { Flag, Snapshot } from '../../../wasm/js/shared/types.ts'
 
 /** Rows of a server that are shown. The search finds the rest. */
 const rows = 200
@@ -15,6 +16,7 @@ export interface Offer {
   name: string
   title?: string
   description?: string
+  flags?: readonly Flag[]
 }
 
 /** A list of what servers offer beside tools, by server. It asks the servers when it is first shown. */
@@ -101,7 +103,13 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       line(server, 80)
     }</bdi></div><span class="dim">${this.panel.words.number(list.length)}</span></div>
       <ul>${
-      repeat(list.slice(0, rows), (o) => this.keyOf(o), (o) => html`<li class="tool" part="offer">${this.row(o)}</li>`)
+      repeat(list.slice(0, rows), (o) =>
+        this.keyOf(o), (o) =>
+        html`<li class="tool" part="offer">${this.row(o)}${
+          o.flags?.length
+            ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>`
+            : nothing
+        }</li>`)
     }</ul>
       ${list.length > rows ? html`<p class="dim">${this.t('search_for_rest', { n: list.length - rows })}</p>` : nothing}
     </section>`

@@ -1,7 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { PanelContext } from '../context.ts'
 import { define, reactive } from '../../ui/part.ts'
-import { flag as flagIcon } from '../../ui/icons.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
 import { wordDiff } from '../review/diff.ts'
@@ -32,11 +31,7 @@ class PromptsView extends OfferList<PromptInfo> {
         <span><bdi>${line(prompt.title || prompt.prompt, 128)}</bdi></span>
         <span class="dim clip" dir="auto">${clean(prompt.description ?? prompt.prompt, 160)}</span>
       </button>
-      ${prompt.held ? html`<span class="badge warn">${this.t(`prompt_${prompt.held}`)}</span>` : nothing}${
-      prompt.flags?.length
-        ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>`
-        : nothing
-    }`
+      ${prompt.held ? html`<span class="badge warn">${this.t(`prompt_${prompt.held}`)}</span>` : nothing}`
   }
 }
 

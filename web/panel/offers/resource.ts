@@ -80,7 +80,7 @@ class ResourceDialog extends PanelDialog {
         : nothing
     }
         ${watch?.updated ? html`<span class="badge warn" role="status">${this.t('watch_updated')}</span>` : nothing}</p>
-      <div role="status">${this.reading ? this.t('loading') : nothing}</div>
+      <div role="status">${this.reading ? this.t('loading') : result ? this.t('answered') : nothing}</div>
       ${faultView(this.fault)}
       ${
       result

@@ -1,6 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { define } from '../../ui/part.ts'
-import { flag as flagIcon } from '../../ui/icons.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ResourceInfo, ResourceTemplateInfo } from '../../../wasm/js/shared/types.ts'
 import { OfferList } from './list.ts'
@@ -50,9 +49,6 @@ class ResourcesView extends OfferList<Listed> {
         <span><bdi>${line(o.title || o.name, 128)}</bdi></span>
         <span class="dim mono clip" dir="ltr">${clean(this.keyOf(o), 300)}</span>
       </button>
-      ${
-      o.flags?.length ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>` : nothing
-    }
       ${'uri' in o ? nothing : html`<span class="badge">${this.t('template')}</span>`}
       ${
       watch

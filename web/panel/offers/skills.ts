@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { type Dialog, PanelDialog } from '../context.ts'
 import { faultView } from '../../ui/fields.ts'
 import { define, reactive } from '../../ui/part.ts'
-import { flag as flagIcon } from '../../ui/icons.ts'
 import { clean, line } from '../../ui/text.ts'
 import { blockView } from '../tool/result.ts'
 import { flagList } from '../tools/flags-view.ts'
@@ -35,10 +34,6 @@ class SkillsView extends OfferList<SkillInfo> {
       </button>
       ${skill.held ? html`<span class="badge warn">${this.t(`prompt_${skill.held}`)}</span>` : nothing}${
       skill.refused !== undefined ? html`<span class="badge warn">${this.t('skill_refused')}</span>` : nothing
-    }${
-      skill.flags?.length
-        ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>`
-        : nothing
     }`
   }
 }

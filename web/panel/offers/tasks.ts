@@ -59,7 +59,7 @@ class TaskView extends PanelPart {
 
   protected override render(): TemplateResult {
     const rows = [...this.rows?.values() ?? []].reverse()
-    if (!rows.length) return html`<p class="nothing">${this.t(this.rows ? 'no_task' : 'loading')}</p>`
+    if (!rows.length) return html`<p class="nothing" role="status">${this.t(this.rows ? 'no_task' : 'loading')}</p>`
     return html`<ul class="group" part="tasks" aria-label=${this.t('view_tasks')}>${
       repeat(rows, (r) => keyOf(r.task), (r) => this.row(r))
     }</ul>`

@@ -30,29 +30,28 @@ export const answeredView = ({ words: t }: WordsContext, result: ToolResult): Te
 /** A tool's whole answer. */
 export function resultView(panel: WordsContext, result: ToolResult): TemplateResult {
   const { words: t } = panel
+  const { content, structuredContent: value } = result
   // Servers say structured content as text as well, for older clients: one tree is enough.
-  const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
+  const structured: string | undefined = JSON.stringify(value)
   const exact = structured &&
-    exactText(result.structuredContent, [result.text, ...result.content.map((b) => b['text'])])
+    exactText(value, [result.text, ...content.map((b) => b['text'])])
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     ${flagList(t, result.flags)}
     ${
-    result.content.length || result.structuredContent !== undefined
+    content.length || structured
       ? nothing
       : html`<p class="nothing">${t('no_content')}</p>`
   }
     ${
-    result.content.slice(0, mostBlocks).map((block) =>
-      html`<div class="block">${blockView(panel, block, structured)}</div>`
-    )
+    content.slice(0, mostBlocks).map((block) => html`<div class="block">${blockView(panel, block, structured)}</div>`)
   }
-    ${moreBlocks(t, result.content)}
+    ${moreBlocks(t, content)}
     ${
-    result.structuredContent === undefined
-      ? nothing
-      : html`<div class="block"><h3>${t('structured')}</h3><portolan-json .panel=${panel} .value=${
-        exact ? legible(exact) : result.structuredContent
+    structured
+      ? html`<div class="block"><h3>${t('structured')}</h3><portolan-json .panel=${panel} .value=${
+        exact ? legible(exact) : value
       } .levels=${2}></portolan-json></div>`
+      : nothing
   }
     <button type="button" class="small" @click=${() =>
     download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${
@@ -108,6 +107,9 @@ function link(uri: string): TemplateResult {
 
 function textView(panel: WordsContext, text: string, structured?: string): TemplateResult {
   const json = parsed(text)
+  const whole = html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>${
+    text.length > longest ? html`<p class="dim">${panel.words('truncated')}</p>` : nothing
+  }`
   return html`${
     json === undefined || JSON.stringify(json) === structured
       ? nothing
@@ -115,13 +117,7 @@ function textView(panel: WordsContext, text: string, structured?: string): Templ
         mayLoseDigits(text) ? legible(text) : json
       } .levels=${2}></portolan-json>`
   }
-    ${
-    json === undefined
-      ? html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>`
-      : html`<details><summary>${panel.words('as_text')}</summary><pre tabindex="0"><bdi>${
-        clean(text, longest)
-      }</bdi></pre></details>`
-  }`
+    ${json === undefined ? whole : html`<details><summary>${panel.words('as_text')}</summary>${whole}</details>`}`
 }
 
 function parsed(text: string): object | undefined {
