@@ -7,15 +7,12 @@ import { clean, line } from '../../web/ui/text.ts'
 import type { Run } from '../messages.ts'
 import { hand } from './icons.ts'
 
-const icon = (
-  { phase }: Run,
-) => (phase === 'queued'
-  ? standingIcon.idle
-  : phase === 'paused'
-  ? standingIcon.paused
-  : phase === 'handover'
-  ? hand
-  : standingIcon.connecting)
+/** The icons of phases in which no answer is written. */
+const icons: Partial<Record<Run['phase'], TemplateResult>> = {
+  queued: standingIcon.idle,
+  paused: standingIcon.paused,
+  handover: hand,
+}
 
 /** The prompts that run or wait now. */
 class Runs extends AppPart {
@@ -41,7 +38,7 @@ class Runs extends AppPart {
       html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${
         t(key)
       }: ${label}`} @click=${() => this.panel.send(method, { id: r.id })}>${t(key)}</button>`
-    return html`<div class="run">${icon(r)}
+    return html`<div class="run">${icons[r.phase] ?? standingIcon.connecting}
       <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${
       t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })
     }</span></p>
