@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { behindProxy } from './behindproxy.ts'
 import { engines } from './engines.ts'
-import type { Engine, EnginePage } from './harness.ts'
+import { startFarm } from './farm.ts'
+import { listen, root, sendFile, type Engine, type EnginePage } from './harness.ts'
 import { lawServer } from './lawserver.ts'
 import { asks, plan, runSite, summary } from './runsite.ts'
 
@@ -55,6 +57,33 @@ for (const name of Object.keys(engines)) {
       assert.deepEqual(seen.progress, [1, 2, 3])
     })
   }
+
+  test(`a server with large bodies gets the IO worker in ${name}`, { timeout: 60_000 }, async (t) => {
+    const script = await readFile(`${root}dist/npm/worker.js`, 'utf8')
+    const says = `if (globalThis.name === 'portolan-io') new BroadcastChannel('io').postMessage('runs')`
+    const types = { 'content-type': 'text/javascript' }
+    const [farm, own] = await Promise.all([
+      startFarm(),
+      listen((req, res) => {
+        if (req.url === '/') res.writeHead(200, { 'content-type': 'text/html' }).end()
+        else if (req.url === '/worker.js') res.writeHead(200, types).end(`${says}\n${script}`)
+        else void sendFile(`${root}dist/npm`, req.url!, res)
+      }),
+    ])
+    t.after(() => Promise.all([farm.close(), own.close()]))
+    const url = farm.cases.find((c) => c.name === 'a text of 12 MB')!.url.replace('RUN', `io-${name}`)
+    const page = await running[name]!.open(`${own.url}/`)
+    const heard = await page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      const heard = new Promise((resolve) => { new BroadcastChannel('io').onmessage = (e) => resolve(e.data) })
+      const r = await createRegistry({ storage: 'memory', servers: { bad: { url: ${JSON.stringify(url)} } } })
+      await r.discover()
+      const [{ name }] = r.getSnapshot().tools
+      for (let i = 0; i < 2; i++) await r.call(name, {})
+      return heard.finally(() => r.close())
+    })()`)
+    assert.equal(heard, 'runs')
+  })
 
   test(`search, deferred tools and a view in ${name}`, { timeout: 30_000 }, async () => {
     const page = await running[name]!.open(site.url)

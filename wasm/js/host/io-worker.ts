@@ -5,7 +5,7 @@ import { trusted } from '../shared/trusted.ts'
 interface WorkerScope {
   Worker?: typeof Worker
   location: { href: string; protocol: string }
-  importScripts?(): void
+  importScripts?(url: string): void
 }
 
 /** Makes the IO worker. Host.load takes it in a dedicated or shared worker. */
@@ -35,12 +35,12 @@ function blobUrl(): string {
   return url
 }
 
-/** Only a classic worker has importScripts. */
+/** Only a classic worker has importScripts. In a module, Firefox throws only with a URL. This one is always invalid. */
 function isModule(scope: WorkerScope): boolean {
   try {
-    scope.importScripts!()
+    scope.importScripts!('//[')
     return false
-  } catch {
-    return true
+  } catch (e) {
+    return e instanceof TypeError
   }
 }
