@@ -2,23 +2,15 @@ import { ioWorkerName } from '../shared/launching.ts'
 import { IoWorker, type MakeIoWorker } from '../fetch/io-worker.ts'
 import { trusted } from '../shared/trusted.ts'
 
-interface WorkerScope {
-  Worker?: typeof Worker
-  location: { href: string; protocol: string }
-  importScripts?(url: string): void
-}
-
 /** Makes the IO worker. Host.load takes it in a dedicated or shared worker. */
 export const ioWorker: MakeIoWorker = (listener) => new IoWorker(() => another(ioWorkerName), listener)
 
 /** Starts a second worker with this worker's script. Undefined if no worker can be started. */
 export function another(name: string): Worker | undefined {
-  const scope = globalThis as unknown as WorkerScope
-  if (typeof scope.Worker !== 'function') return undefined
   try {
     // The URL of a script that came as a blob is revoked by now.
-    const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
-    const make = (url: string) => new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name })
+    const url = location.protocol === 'blob:' ? blobUrl() : location.href
+    const make = (url: string) => new Worker(url, { type: isModule() ? 'module' : 'classic', name })
     try {
       return make(url)
     } catch {
@@ -36,9 +28,9 @@ function blobUrl(): string {
 }
 
 /** Only a classic worker has importScripts. In a module, Firefox throws only with a URL. This one is always invalid. */
-function isModule(scope: WorkerScope): boolean {
+function isModule(): boolean {
   try {
-    scope.importScripts!('//[')
+    ;(globalThis as never as { importScripts(url: string): void }).importScripts('//[')
     return false
   } catch (e) {
     return e instanceof TypeError
