@@ -64,7 +64,7 @@ type Bridge struct {
 
 	mu       sync.Mutex
 	links    map[string]*link                // by install id
-	left     time.Time                       // when the last browser left; the start before one has
+	moved    time.Time                       // when a browser last came or left; the start before one has
 	stops    map[string]func() bool          // reports whether a profile that the person stopped is still paired; by install id
 	shared   map[string]*relay               // of HTTP clients, by profile
 	single   map[*relay]bool                 // of other clients
@@ -82,7 +82,7 @@ func New(opts *Options) (*Bridge, error) {
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
 		watchers: make(map[*mcp.ServerSession]*watcher),
 	}
-	b.left = b.started
+	b.moved = b.started
 	b.troubles.dir = b.opts.DebugDir
 	for _, o := range b.opts.Origins {
 		if !loopback.PageOrigin(o) {

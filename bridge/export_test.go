@@ -22,7 +22,7 @@ func (b *Bridge) StillPaired(installID string) bool {
 func (b *Bridge) EndSettling() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.left = time.Time{}
+	b.moved = time.Time{}
 }
 
 // Connected reports whether a profile is connected.

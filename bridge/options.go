@@ -37,7 +37,7 @@ type Options struct {
 	Connections int           // sockets at once, without local processes that have proved the key; 10 if 0
 	Calls       int           // calls under way in one browser profile, three quarters of one client, others wait; 64 if 0
 
-	// Settle is how long after the start, and after a browser has left, requests wait
+	// Settle is how long after the start, and after a browser has come or left, requests wait
 	// for a paired browser to connect; 10 s if 0, none if negative.
 	Settle time.Duration
 

@@ -38,7 +38,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	var all, fit []*link
 	for _, l := range b.links {
 		if l.over() {
-			b.left = time.Now() // it is about to be removed
+			b.moved = time.Now() // it is about to be removed
 			continue
 		}
 		if _, ok := l.listed(); !ok {
@@ -84,6 +84,7 @@ func (b *Bridge) addLink(l *link) {
 	b.mu.Lock()
 	old := b.links[l.InstallID]
 	b.links[l.InstallID] = l
+	b.moved = time.Now() // requests wait for its list
 	delete(b.stops, l.InstallID)
 	b.mu.Unlock()
 	if old != nil {
@@ -98,7 +99,7 @@ func (b *Bridge) removeLink(l *link) {
 	current := b.links[l.InstallID] == l
 	if current {
 		delete(b.links, l.InstallID)
-		b.left = time.Now()
+		b.moved = time.Now()
 		if l.stopped() {
 			b.stops[l.InstallID] = l.allowed
 		}

@@ -519,6 +519,48 @@ func TestACallWaitsForTheBrowserThatConnectsAgain(t *testing.T) {
 	}
 }
 
+// A browser may be back before the end of its lost connection is known.
+func TestACallWaitsForTheListOfAConnectionThatReplacesAnother(t *testing.T) {
+	b := start(t, &bridge.Options{Settle: patience})
+	e := newExtension("Work")
+	e.pair(t, b)
+	e.connect(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	asked, mayList := make(chan struct{}), make(chan struct{})
+	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				asked <- struct{}{}
+				<-mayList
+			}
+			return next(ctx, method, req)
+		}
+	})
+	b.EndSettling()
+	e.connect(t, b)
+	<-asked
+	answers := make(chan string, 1)
+	go func() {
+		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		answers <- said1(result)
+	}()
+	select {
+	case got := <-answers:
+		t.Errorf("before its list: %q", got)
+		answers <- got
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(mayList)
+	if got := <-answers; got != "Work: {}" {
+		t.Errorf("%q", got)
+	}
+}
+
 // K4: a call without a browser says so at once.
 func TestNoBrowserIsConnected(t *testing.T) {
 	b := start(t, nil)

@@ -13,8 +13,8 @@ import (
 const startupWait = 10 * time.Second
 
 // await returns the link of a profile, as choose does. During the startup time, and for as
-// long after a browser has left, it waits for the profile to connect, unless the person
-// stopped the extension.
+// long after a browser has left or come without its list, it waits for the profile to
+// connect, unless the person stopped the extension.
 func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	var over <-chan time.Time
 	for {
@@ -28,7 +28,7 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 		}
 		if over == nil {
 			b.mu.Lock()
-			wait := b.opts.Settle - time.Since(b.left)
+			wait := b.opts.Settle - time.Since(b.moved)
 			b.mu.Unlock()
 			if wait <= 0 || !b.mayConnect() {
 				return nil, err

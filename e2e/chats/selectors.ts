@@ -48,6 +48,8 @@ export async function watch(driven: Driven, wanted: string[]): Promise<void> {
           found.add(selector)
       return [...found]
     }
+    // Some are there for less time than a timer needs. Those in shadow roots stay longer.
+    new MutationObserver(globalThis.search).observe(document, { subtree: true, childList: true, attributes: true })
     setInterval(globalThis.search, 30)
   }, wanted)
 }
