@@ -47,12 +47,23 @@ test('a key that finds no room is refused, and kept once there is room', async (
   assert.deepEqual(await keep(), ['kept', true])
 })
 
+test('of the keys, only those of pairings that are over are removed', async () => {
+  const left = await page.evaluate(async () => {
+    const keys = keys_.browserKeys()
+    const names = ['p', 'q', 'r']
+    for (const name of names) await keys.set(name, made)
+    await keys.remove((pairing) => pairing !== 'q')
+    return Promise.all(names.map(async (name) => !!await keys.get(name)))
+  })
+  assert.deepEqual(left, [false, true, false])
+})
+
 test('a database that never answers is named', async () => {
   await page.evaluate(() => {
     IDBFactory.prototype.open = () => ({}) as IDBOpenDBRequest
     const { get, set, remove } = keys_.browserKeys()
     const told = (work: Promise<unknown>) => work.catch((e: Error) => e.message)
-    Object.assign(window, { told: Promise.all([get('p'), set('p', made), remove('p')].map(told)) })
+    Object.assign(window, { told: Promise.all([get('p'), set('p', made), remove(() => true)].map(told)) })
   })
   await page.clock.runFor(5000)
   const silent = 'The database with the keys of pairings does not answer. Restart the browser.'

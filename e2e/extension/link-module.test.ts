@@ -55,7 +55,7 @@ async function extension(
     keys: {
       get: async (pairing) => kept.keys.get(pairing),
       set: async (pairing, key) => void kept.keys.set(pairing, key),
-      remove: async (pairing) => void kept.keys.delete(pairing),
+      remove: async (isOver) => [...kept.keys.keys()].filter(isOver).forEach((pairing) => kept.keys.delete(pairing)),
     },
     records: {
       get: async () => kept.records,
@@ -472,6 +472,15 @@ test('the one pairing of an older version is kept, and nine bridges are too many
   await e.links.paired('127.0.0.1:8', key)
   assert.equal(e.links.states.length, 8)
   assert.deepEqual([...kept.keys.keys()].toSorted(), e.links.states.map((l) => l.pairing).toSorted())
+
+  // A worker that ends between two writes leaves a key without a record.
+  const cut: Kept = {
+    records: [{ pairing: 'p', address: '127.0.0.1:1', ephemeral: false }],
+    keys: new Map(['p', 'q', 'r'].map((pairing) => [pairing, key])),
+  }
+  const swept = await extension(echo, 'profile-8', cut)
+  swept.links.stop(true)
+  assert.deepEqual([[...cut.keys.keys()], swept.links.states.map((l) => l.pairing)], [['p'], ['p']])
 
   const lost = await extension(echo, 'profile-7', {
     records: [{ pairing: 'q', address: '127.0.0.1:1', ephemeral: false }],

@@ -185,13 +185,12 @@ export class BridgeLink {
 /** Answers the bridge's own pings, so that they do not wait for the module. */
 function answerPing(connection: Connection, text: string): boolean {
   if (text.length > 200 || !text.includes('"ping#')) return false
-  let m: { id?: unknown; method?: unknown }
   try {
-    m = JSON.parse(text)
+    const { id, method } = JSON.parse(text) as { id?: unknown; method?: unknown }
+    if (method !== 'ping' || typeof id !== 'string') return false
+    connection.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+    return true
   } catch {
     return false
   }
-  if (m.method !== 'ping' || typeof m.id !== 'string') return false
-  connection.send(JSON.stringify({ jsonrpc: '2.0', id: m.id, result: {} }))
-  return true
 }

@@ -8,8 +8,9 @@ export const ephemeralKey = (token: string): Promise<Bytes> => digest(utf8(`port
 /** Keeps the key of each pairing. */
 export interface Keys {
   get(pairing: string): Promise<CryptoKey | undefined>
-  set(pairing: string, key: CryptoKey): Promise<void>
-  remove(pairing: string): Promise<void>
+  set(pairing: string, key: CryptoKey): Promise<unknown>
+  /** Removes the keys of the pairings for which `isOver` holds. */
+  remove(isOver: (pairing: string) => boolean): Promise<unknown>
 }
 
 /** The longest wait for the database, in ms. */
@@ -41,7 +42,12 @@ export function browserKeys(): Keys {
   return {
     get: (pairing) =>
       inTime(use('readonly', (keys) => keys.get(pairing) as IDBRequest<CryptoKey | undefined>, request)),
-    set: async (pairing, key) => void await inTime(use('readwrite', (keys) => keys.put(key, pairing), written)),
-    remove: (pairing) => inTime(use('readwrite', (keys) => keys.delete(pairing), written)),
+    set: (pairing, key) => inTime(use('readwrite', (keys) => keys.put(key, pairing), written)),
+    remove: (isOver) =>
+      inTime(use('readwrite', (keys) => {
+        const all = keys.getAllKeys() as IDBRequest<string[]>
+        all.onsuccess = () => all.result.filter(isOver).forEach((pairing) => keys.delete(pairing))
+        return all
+      }, written)),
   }
 }

@@ -41,6 +41,8 @@ export class Links {
     const stored = await this.host.records.get()
     const records = !stored || Array.isArray(stored) ? recordsOf(stored) : await this.migrate(stored)
     this.use(records.map((r) => this.linkOf(r)))
+    // A worker that ends between two writes leaves a key without a record.
+    void this.host.keys.remove((pairing) => !records.some((r) => r.pairing === pairing)).catch(() => {})
   }
 
   /** Connects to the bridges that it is not connected to. Called by alarms, and at the start. */
@@ -70,9 +72,8 @@ export class Links {
   async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
     const record: LinkRecord = { pairing: crypto.randomUUID(), address, ephemeral }
     await this.host.keys.set(record.pairing, key)
-    const replaced = this.links.filter((link) => link.state.address === address)
     const added = this.linkOf(record)
-    await this.change((all) => [...all.filter((r) => r.address !== address), record], replaced, added)
+    await this.change((r) => r.address === address, [record], [added])
     void added.wake()
   }
 
@@ -84,8 +85,7 @@ export class Links {
 
   /** Ends a pairing and forgets its key. */
   async unpair(pairing: string): Promise<void> {
-    const ended = this.links.filter((link) => link.state.pairing === pairing)
-    await this.change((all) => all.filter((r) => r.pairing !== pairing), ended)
+    await this.change((r) => r.pairing === pairing)
   }
 
   /** Connects again, as after a start. */
@@ -93,19 +93,23 @@ export class Links {
     await this.links.find((link) => link.state.pairing === pairing)?.reconnect()
   }
 
+  /** Ends the pairings for which `isOver` holds, and adds others. */
   private async change(
-    change: (all: LinkRecord[]) => LinkRecord[],
-    ended: BridgeLink[],
-    added?: BridgeLink,
+    isOver: (r: LinkRecord) => boolean,
+    added: LinkRecord[] = [],
+    links: BridgeLink[] = [],
   ): Promise<void> {
     const { keys, records } = this.host
-    const written = this.writing.then(async () => records.set(change(recordsOf(await records.get()))))
+    const ended = this.links.filter((link) => isOver(link.state))
+    const written = this.writing.then(async () =>
+      records.set([...recordsOf(await records.get()).filter((r) => !isOver(r)), ...added])
+    )
     this.writing = written.catch(() => {})
     await written
-    this.use([...this.links.filter((link) => !ended.includes(link)), ...(added ? [added] : [])])
+    this.use([...this.links.filter((link) => !ended.includes(link)), ...links])
     for (const link of ended) {
       await link.end()
-      await keys.remove(link.state.pairing)
+      await keys.remove((pairing) => pairing === link.state.pairing)
     }
   }
 
@@ -131,7 +135,6 @@ export class Links {
     const list = address && key ? [{ pairing: pairing ?? crypto.randomUUID(), address, ephemeral }] : []
     for (const r of list) await keys.set(r.pairing, key!)
     await records.set(list)
-    await keys.remove('bridge')
     return list
   }
 }

@@ -157,14 +157,8 @@ export class PublishedRegistry {
     await ready
     const registry = await this.open()
     if (closed) return
-    const channel = {
-      post: (m: unknown) => port.post(m),
-      onmessage: null as ((m: unknown) => void) | null,
-      close: () => port.close(),
-    }
-    port.onclose = serve(registry, channel)
-    port.onmessage = (m) => channel.onmessage?.(m)
-    for (const m of early) channel.onmessage?.(m)
+    port.onclose = serve(registry, port)
+    for (const m of early) port.onmessage?.(m)
   }
 
   /** Whether a server of an origin is known, or may be stored. */
