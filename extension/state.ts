@@ -31,7 +31,10 @@ export class StatePublisher {
 
   /** Serves a page. `ready` resolves when the state has been read. */
   open(port: Port, ready: Promise<void>): void {
-    const post = (m: FromBackground) => port.post(m)
+    const post = (m: FromBackground) => {
+      this.flush() // a change, or its end, arrives before the reply
+      port.post(m)
+    }
     let closed = false
     port.onclose = () => {
       closed = true
@@ -45,7 +48,6 @@ export class StatePublisher {
         await ready
         if (!Object.hasOwn(this.handlers, m.method)) throw new Error(`no request ${String(m.method)}`)
         const result = await (this.handlers[m.method] as (p: unknown) => unknown)(m.params)
-        this.flush() // the change arrives before the answer
         post({ id: m.id, result: result ?? null })
       } catch (e) {
         const { code, message } = e as { code?: string; message: string }
