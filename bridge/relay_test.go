@@ -486,6 +486,20 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	}
 }
 
+// echo calls the tool echo, and sends the answer's text or the fault.
+func (d *desktop) echo(t *testing.T) chan string {
+	answers := make(chan string, 1)
+	go func() {
+		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		answers <- said1(result)
+	}()
+	return answers
+}
+
 // T18: a call does not fail while the extension connects again.
 func TestACallWaitsForTheBrowserThatConnectsAgain(t *testing.T) {
 	b := start(t, &bridge.Options{Settle: patience})
@@ -499,15 +513,7 @@ func TestACallWaitsForTheBrowserThatConnectsAgain(t *testing.T) {
 	for b.Connected(e.installID) {
 		runtime.Gosched()
 	}
-	answers := make(chan string, 1)
-	go func() {
-		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		answers <- said1(result)
-	}()
+	answers := d.echo(t)
 	select {
 	case got := <-answers:
 		t.Fatalf("before it is back: %q", got)
@@ -540,15 +546,7 @@ func TestACallWaitsForTheListOfAConnectionThatReplacesAnother(t *testing.T) {
 	b.EndSettling()
 	e.connect(t, b)
 	<-asked
-	answers := make(chan string, 1)
-	go func() {
-		result, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		answers <- said1(result)
-	}()
+	answers := d.echo(t)
 	select {
 	case got := <-answers:
 		t.Errorf("before its list: %q", got)
