@@ -172,7 +172,7 @@ const until = (expression: string) =>
 for (const row of rows) {
   const { server, state, shows, asks } = row
   const outcome = state.why ?? 'drawn'
-  test(`P52: the app of ${server} in Chromium: ${outcome}`, { timeout: 60_000 }, async (t) => {
+  test(`P52: the app of ${server} in Chromium: ${outcome}`, { timeout: 180_000 }, async (t) => {
     const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
     t.after(() => context.close())
     const page = await context.newPage()
@@ -204,7 +204,7 @@ for (const row of rows) {
   })
 
   for (const name of Object.keys(soakEngines)) {
-    test(`P52: the app of ${server} in ${name}: ${outcome}`, { timeout: 60_000 }, async () => {
+    test(`P52: the app of ${server} in ${name}: ${outcome}`, { timeout: 180_000 }, async () => {
       const page = await others[name]!.open(address(row))
       await page.evaluate(until(`'ready' in document.documentElement.dataset`))
       assert.deepEqual(await page.evaluate(show(row)), state)

@@ -934,7 +934,7 @@ const places: Record<string, [column: number, text: string]> = {
   WebKit: [22, "SyntaxError: Unexpected token '*'\nline 2: return a +* 2"],
 }
 for (const [engine, launch] of Object.entries(soakEngines)) {
-  test(`P47: code runs in ${engine}, reaches no network, and its errors have lines`, { timeout: 60_000 }, async () => {
+  test(`P47: code runs in ${engine}, reaches no network, and its errors have lines`, { timeout: 180_000 }, async () => {
     let requests = 0
     const spy = await listen((_, res) => {
       requests++

@@ -58,7 +58,7 @@ for (const name of Object.keys(engines)) {
     })
   }
 
-  test(`a server with large bodies gets the IO worker in ${name}`, { timeout: 60_000 }, async (t) => {
+  test(`a server with large bodies gets the IO worker in ${name}`, { timeout: 180_000 }, async (t) => {
     const script = await readFile(`${root}dist/npm/worker.js`, 'utf8')
     const says = `if (globalThis.name === 'portolan-io') new BroadcastChannel('io').postMessage('runs')`
     const types = { 'content-type': 'text/javascript' }
@@ -137,7 +137,7 @@ for (const name of Object.keys(engines)) {
     assert.equal(await page.evaluate(`element.shadowRoot.querySelectorAll('[part=results] li').length`), 10)
   })
 
-  test(`the chat of the demo page in ${name}`, { timeout: 60_000 }, async () => {
+  test(`the chat of the demo page in ${name}`, { timeout: 180_000 }, async () => {
     const page = await running[name]!.open(`${site.url}/`)
     await until(page, `/ready in/.test(document.querySelector('#runtime').textContent)`)
     const say = async (idea: string, answer: string) => {

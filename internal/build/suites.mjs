@@ -1,7 +1,8 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the tests of Go
- * `packages`, or test `files`, but those in `except`: two files at once, or as many as `atOnce` says. Stages in a list
- * run side by side. PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
+ * `packages`, or test `files`, but those in `except`: two files at once, or as many as `atOnce` says. `only` is a
+ * pattern for the names of tests. Stages in a list run side by side. PORTOLAN_SOAK=1 says to tests that long
+ * repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -81,17 +82,19 @@ export const stages = {
     { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     {
       name: 'pages',
-      files: ['e2e/web/{csp,engines,farm,runtimes}.test.ts', 'e2e/panel/webkit.test.ts', 'e2e/examples/pages.test.ts'],
+      files: [
+        'e2e/web/{appservers,csp,engines,farm,otherservers,readme,realservers,runtimes}.test.ts',
+        'e2e/examples/{chat,pages}.test.ts',
+        'e2e/panel/webkit.test.ts',
+      ],
       atOnce: 3,
     },
-    {
-      name: 'examples, servers of others',
-      files: ['e2e/web/{readme,realservers,otherservers}.test.ts', 'e2e/examples/chat.test.ts'],
-    },
-    { name: 'apps and code', files: ['e2e/web/{apps,appservers,canary,codemode,webmcp}.test.ts'], atOnce: 3 },
-    { name: 'stand-in chat pages', files: ['e2e/sites/*.test.ts'] },
+    { name: 'apps and code', files: ['e2e/web/{apps,codemode}.test.ts'], only: 'Firefox|WebKit' },
+    [
+      { name: 'stand-in chat pages', files: ['e2e/sites/*.test.ts'] },
+      { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
+    ],
     { name: 'chat pages', files: ['e2e/chats/*.test.ts'] },
-    { name: 'extension', files: ['e2e/extension/{firefox,link,chats,chat-*}.test.ts'] },
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
     { name: 'memory of the Worker', command: ['node', 'bench/proxy.ts', '--leak'] },
     { name: 'conformance', command: ['sh', 'e2e/conformance/run.sh'] },

@@ -19,10 +19,10 @@ function sweep(mark) {
 }
 
 /**
- * Runs a file. Resolves with its counts, the names of failed tests, and its output. A file that is not
- * done within `limit` seconds is ended, and has failed.
+ * Runs a file, or `only` its tests of a pattern. Resolves with its counts, the names of failed tests, and its output.
+ * A file that is not done within `limit` seconds is ended, and has failed.
  */
-export async function runFile(file, { environment = {}, limit = 300 } = {}) {
+export async function runFile(file, { environment = {}, limit = 300, only } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'portolan-test-'))
   const report = join(dir, 'report.json')
   const mark = `PORTOLAN_TEST_RUN=${process.pid}-${++last}`
@@ -33,6 +33,7 @@ export async function runFile(file, { environment = {}, limit = 300 } = {}) {
     '--test-reporter-destination=stdout',
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${report}`,
+    ...(only ? [`--test-name-pattern=${only}`] : []),
     file,
   ], {
     cwd: root,
@@ -56,6 +57,7 @@ export async function runFile(file, { environment = {}, limit = 300 } = {}) {
   } catch { /* it ended before its report */ }
   rmSync(dir, { recursive: true, force: true })
   if (late) counts.failed.push(`not done within ${limit} s`)
+  else if (!counts.tests) counts.failed.push('no test ran')
   else if (code !== 0 && !counts.failed.length) counts.failed.push(`ended with ${code}`)
   return { ...counts, output, seconds: Math.round((performance.now() - began) / 1000) }
 }

@@ -74,7 +74,7 @@ async function runFiles(stage) {
   const totals = { tests: 0, pass: 0, fail: 0, skipped: 0 }
   const one = async (file, options = {}) => {
     const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles }
-    const result = await runFile(file, { limit, environment: shared, ...options })
+    const result = await runFile(file, { limit, only: stage.only, environment: shared, ...options })
     const { tests, pass, fail, skipped } = result
     lasts[file] = result.seconds
     console.log(
