@@ -1,5 +1,7 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { Site } from '../../extension/chats/drivermessages.ts'
+import { listen, type Listening } from '../web/harness.ts'
 import { soak } from '../web/soak.ts'
 import { Asking, sites, sureness } from './asking.ts'
 import { hasTool } from './rig.ts'
@@ -7,10 +9,17 @@ import { hasTool } from './rig.ts'
 // Chats in hidden tabs, without DevTools, which would make the tabs visible.
 
 let asking: Asking
+let elsewhere: Listening
 before(async () => {
+  elsewhere = await listen((_, res) =>
+    void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>')
+  )
   asking = await Asking.create()
 })
-after(() => asking?.close())
+after(async () => {
+  await asking?.close()
+  await elsewhere?.close()
+})
 beforeEach(() => asking.pages.reset())
 
 /** The user's window and tab, with the panel. */
@@ -80,8 +89,30 @@ test('with the option "focus" the driven tab is in front', async () => {
   await asking.rig.ask('setOptions', { focus: false })
 })
 
-test('an idle tab is closed after five minutes, unless the user looks at it', async () => {
+/** Takes a driven tab to a page of another site, as a person does who goes on reading there. */
+async function takeAway(site: Site): Promise<number> {
+  const { id } = await asking.tab(site)
+  await asking.rig.panel.evaluate((id, url) => chrome.tabs.update(id, { url }).then(() => {}), id, elsewhere.url)
+  await asking.rig.panel.until((id) => chrome.tabs.get(id).then((t) => t.title === 'Elsewhere'), [id], 'another site')
+  return id
+}
+
+/** The title of a tab, if there is one. */
+const titleOf = (id: number) =>
+  asking.rig.panel.evaluate((id) => chrome.tabs.get(id).then((t) => t.title, () => undefined), id)
+
+test('a tab that a person has taken to another site is theirs', async () => {
   await asking.ask('chatgpt')
+  const taken = await takeAway('chatgpt')
+  await asking.ask('chatgpt')
+  assert.notEqual((await asking.tab('chatgpt')).id, taken)
+  assert.equal(await titleOf(taken), 'Elsewhere')
+})
+
+test('an idle tab is closed after five minutes, unless the user looks at it, or has taken it elsewhere', async () => {
+  await asking.ask('chatgpt')
+  await asking.ask('aistudio')
+  const taken = await takeAway('aistudio')
   const [hidden, shown] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
   assert.deepEqual([hidden.focused, shown.focused], [false, true])
   // The worker's clock cannot be moved, but its stored times can.
@@ -99,6 +130,13 @@ test('an idle tab is closed after five minutes, unless the user looks at it', as
     45_000,
   )
   assert.equal((await asking.tab('gemini')).id, shown.id)
+  await asking.rig.panel.until(
+    () => chrome.storage.session.get('places').then(({ places }) => !('aistudio' in (places as object))),
+    [],
+    "the tab is the person's",
+    45_000,
+  )
+  assert.equal(await titleOf(taken), 'Elsewhere')
   await hasTool(asking.client, 'chat_chatgpt')
   await asking.ask('chatgpt')
 })

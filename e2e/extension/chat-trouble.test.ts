@@ -68,7 +68,7 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
       assert.notEqual(other.id, id, 'it did not wait for the page')
 
       await asking.rig.panel.evaluate(
-        async (id) => void await chrome.tabs.update(id, { url: 'https://gemini.google.com:1/app' }),
+        async (id) => void await chrome.tabs.update(id, { url: 'https://gemini.google.com/reset' }),
         other.id,
       )
       await asking.rig.panel.until(
@@ -91,6 +91,10 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
       const rejected = await asking.fails('aistudio', '', 'AUTHENTICATION_FAILED')
       assert.match(rejected.text, /^Authentication failed: Google refused the log-in/)
       assert.equal(away.sent + rejected.sent, 0)
+      const logins = await asking.rig.panel.evaluate(() =>
+        chrome.tabs.query({ url: 'https://accounts.google.com/*' }).then((tabs) => tabs.length)
+      )
+      assert.equal(logins, 1, 'the tab at the log-in is used again')
       asking.pages.set('aistudio', { loggedOut: false })
     },
 

@@ -117,6 +117,7 @@ async function respond(
   if (url.pathname.startsWith('/icons/'))
     return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/never') return
+  if (url.pathname === '/reset') return reset(res)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
   if (state.hangs) return
   // The tab has no address for as long as this takes.

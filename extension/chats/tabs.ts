@@ -20,6 +20,8 @@ interface TabRecord {
   tabId: number
   windowId: number
   usedAt: number
+  /** The site sent the tab to its log-in at another host. */
+  away?: boolean
 }
 type Places = Partial<Record<Site, TabRecord>>
 
@@ -46,7 +48,7 @@ export class ChatTabs extends Stored<Places> {
       const record = this.lasting.value[site]
       const tab = record && await browser.getTab(record.tabId)
       const isThere = tab && tab.windowId === record.windowId
-      if (isThere && originsOf(siteSpecs[site]).some((o) => tab.url.startsWith(o))) found[site] = record
+      if (isThere && isAt(siteSpecs[site], tab.url)) found[site] = record
     }
     await this.set(found)
   }
@@ -93,8 +95,8 @@ export class ChatTabs extends Stored<Places> {
       await this.used(site, there)
       return there.id
     }
-    if (there && (before === undefined || before === -1)) {
-      await this.abandon(site) // the page hangs, or has the user's words
+    if (there && (before === undefined || before === -1 || this.isTaken(site, there))) {
+      await this.abandon(site) // the page hangs, or is the user's
       there = undefined
     }
     // A hidden page would never get an animation frame that it requested before the shim.
@@ -111,12 +113,18 @@ export class ChatTabs extends Stored<Places> {
     }
   }
 
-  /** Closes a site's tab, because its page failed or is idle. With words of the user it stays open, and is theirs. */
+  /** Closes a site's tab, because its page failed or is idle. One that the user writes in or has taken is theirs. */
   async abandon(site: Site): Promise<void> {
-    const tabId = this.tabOf(site)
-    if (tabId === undefined) return
+    const tab = await browser.getTab(this.tabOf(site) ?? -1)
+    const isTaken = tab && this.isTaken(site, tab)
     await this.forget(site)
-    if (await loadedAt(tabId, siteSpecs[site]).catch(() => {}) !== -1) await browser.closeTab(tabId)
+    if (tab && !isTaken && await loadedAt(tab.id, siteSpecs[site]).catch(() => {}) !== -1)
+      await browser.closeTab(tab.id)
+  }
+
+  /** Reports whether the user has taken a site's tab to another site. */
+  private isTaken(site: Site, tab: browser.Tab): boolean {
+    return tab.complete && !this.value[site]?.away && !isAt(siteSpecs[site], tab.url)
   }
 
   /** Starts the idle time of a tab after a run. */
@@ -148,8 +156,12 @@ export class ChatTabs extends Stored<Places> {
     return Object.entries(this.value) as [Site, TabRecord][]
   }
 
-  private used(site: Site, { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>): Promise<unknown> {
-    return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now() } })
+  private used(
+    site: Site,
+    { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>,
+    away?: boolean,
+  ): Promise<unknown> {
+    return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now(), away } })
   }
 
   private forget(site: Site): Promise<unknown> {
@@ -167,18 +179,18 @@ export class ChatTabs extends Stored<Places> {
   ): Promise<void> {
     const { label } = spec
     const begun = performance.now()
-    const origins = originsOf(spec)
     for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (signal.aborted) throw cancelled()
       const tab = await browser.getTab(tabId)
       if (!tab) throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Try again.`)
-      const elsewhere = /^https?:/.test(tab.url) && !origins.some((o) => tab.url.startsWith(o))
+      const elsewhere = /^https?:/.test(tab.url) && !isAt(spec, tab.url)
       const now = elsewhere ? undefined : await loadedAt(tabId, spec).catch((e: Error) => {
         why = e.message
       })
       if (now && now !== before) return
       const left = elsewhere || (!tab.url && /cannot access|permission/i.test(why)) // a page we may not see
       if (left && tab.complete && performance.now() - begun > 3000) {
+        await this.used(spec.site, tab, true)
         // Google's page for a log-in that it refused.
         if (/^https:\/\/accounts\.google\.com\/.*\/signin\/rejected/.test(tab.url)) {
           throw new ToolFault(
@@ -204,8 +216,8 @@ export class ChatTabs extends Stored<Places> {
 
 const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
 
-/** The beginnings of a site's addresses. */
-const originsOf = ({ matches }: SiteSpec) => matches.map((m) => m.replace(/\*$/, ''))
+/** A site's patterns are its origins with a star. */
+const isAt = ({ matches }: SiteSpec, url: string) => matches.some((m) => url.startsWith(m.slice(0, -1)))
 
 /**
  * Returns when a tab's document began, -1 if the user's words are there, false if it is not the site's, or undefined if
@@ -217,9 +229,9 @@ const loadedAt = (tabId: number, spec: SiteSpec): Promise<number | false | undef
     reactionTimeout,
     browser.runInTab(
       tabId,
-      (origins) =>
-        origins.some((o) => location.href.startsWith(o)) &&
+      (matches) =>
+        matches.some((m) => location.href.startsWith(m.slice(0, -1))) &&
         ((globalThis as PageScope).portolanWords?.() ? -1 : performance.timeOrigin),
-      [originsOf(spec)],
+      [spec.matches],
     ),
   )
