@@ -75,19 +75,17 @@ export async function inChromium(browser: Browser, url: string, server: string, 
 }
 
 async function usePanel(page: Page): Promise<void> {
-  const within = { timeout: 10_000 }
-  await page.getByRole('article', { name: 'remote' }).getByText('Connected').waitFor(within)
-  await page.getByRole('button', { name: 'More for remote' }).click(within)
-  await page.getByRole('menuitem', { name: 'Edit…' }).click(within)
-  await page.getByRole('dialog').waitFor(within)
+  await page.getByRole('article', { name: 'remote' }).getByText('Connected').waitFor()
+  await page.getByRole('button', { name: 'More for remote' }).click()
+  await page.getByRole('menuitem', { name: 'Edit…' }).click()
+  await page.getByRole('dialog').waitFor()
 }
 
 async function useSignIn(page: Page): Promise<void> {
-  const within = { timeout: 20_000 }
   const card = page.getByRole('article', { name: 'remote' })
-  await card.getByRole('button', { name: 'Sign in' }).click(within)
-  await card.getByText('Signed in').waitFor(within)
-  await card.getByText('Connected').waitFor(within)
+  await card.getByRole('button', { name: 'Sign in' }).click()
+  await card.getByText('Signed in').waitFor()
+  await card.getByText('Connected').waitFor()
 }
 
 export async function inEngine(engine: Engine, app: string, server: string): Promise<Seen> {
@@ -96,7 +94,7 @@ export async function inEngine(engine: Engine, app: string, server: string): Pro
   const open = async (to: string) => {
     const page = await engine.open(to)
     let last: Said = { card: '' }
-    for (const until = Date.now() + 20_000; Date.now() < until && !(answered(last) && shows(last));) {
+    for (const until = Date.now() + 60_000; Date.now() < until && !(answered(last) && shows(last));) {
       last = await page.evaluate<Said>(said)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }

@@ -275,7 +275,7 @@ test('another registry loses no server that was removed from the one before, and
   await menu(p, 'edited', 'Edit…')
   await p.panel.getByRole('dialog').waitFor()
   await p.page.evaluate(() => (window.panel.registry = (window as unknown as { other: typeof window.registry }).other))
-  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers['steered'], undefined, { timeout: 10_000 })
+  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers['steered'])
   await cardOf(p, 'steered').waitFor()
   assert.equal(await p.panel.getByRole('dialog').count(), 0)
   await done(p)

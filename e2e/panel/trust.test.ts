@@ -256,7 +256,7 @@ test('the second click of a double click answers no other question', async () =>
   await once.waitFor()
   await p.page.mouse.down({ clickCount: 2 })
   await p.page.mouse.up({ clickCount: 2 })
-  await dialog(p).getByRole('button', { name: 'Deny' }).click({ timeout: 5000 })
+  await dialog(p).getByRole('button', { name: 'Deny' }).click()
   assert.deepEqual((await outcomes).sort(), ['fulfilled', 'rejected'])
   await done(p)
   await server.close()

@@ -74,7 +74,6 @@ async function sees(page: Page, offered: string[], held: string[]): Promise<void
       return said(tools) === offered && said(now) === held
     },
     [offered.join(), held.join()] as const,
-    { timeout: 10_000 },
   ).catch(async (e: Error) => {
     assert.deepEqual(await seen(page), { offered, held }, e.message)
   })
@@ -189,7 +188,7 @@ test('whose localStorage is cleared is asked again; an open tab keeps its server
   const other = await page.context().newPage()
   await other.goto(site.url)
   await other.evaluate(() => localStorage.clear())
-  await page.waitForFunction(async () => !(await window.r.approvals()).length, undefined, { timeout: 20_000 })
+  await page.waitForFunction(async () => !(await window.r.approvals()).length)
   assert.equal(await call(), 2)
   assert.deepEqual(await page.evaluate(() => Object.keys(window.r.getSnapshot().servers).sort()), ['s', 'x', 'y'])
   await page.evaluate(() => window.r.updateServer('x', { timeoutMs: 5000 }))

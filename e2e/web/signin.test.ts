@@ -364,7 +364,7 @@ test('the callback page shows nothing of its address', async () => {
   await page.goto(
     `${site.url}/portolan/callback.html?state=<img src=x>&error=%3Cscript%3Ealert(1)%3C/script%3E&code=hush`,
   )
-  await page.waitForFunction(() => /gone/.test(document.body.textContent ?? ''), undefined, { timeout: 10_000 })
+  await page.waitForFunction(() => /gone/.test(document.body.textContent ?? ''))
   assert.equal(await page.evaluate(() => document.querySelectorAll('img').length), 0)
   assert.equal(await page.evaluate(() => document.scripts.length), 2, 'its own')
   assert.ok(!(await page.content()).includes('hush') && !page.url().includes('hush'))

@@ -74,7 +74,7 @@ async function tab(context: BrowserContext, options: string): Promise<Page> {
   return page
 }
 
-const until = (page: Page, what: string) => page.waitForFunction(what, null, { timeout: 10_000 })
+const until = (page: Page, what: string) => page.waitForFunction(what)
 
 /** Crashes while a call is under way: how it ended, and whether the next call was answered. */
 const crash = (page: Page, how: string) =>
