@@ -143,6 +143,13 @@ test('P52: an app in full screen keeps the focus of the keyboard, and Escape end
     seen.add(await page.evaluate(() => window.app.shadowRoot!.activeElement!.localName))
   }
   assert.deepEqual([...seen].sort(), ['button', 'iframe'])
+  // Backwards from the first button, the last element of the app comes next.
+  await covers.getByRole('button', { name: 'Back to the page' }).focus()
+  await page.keyboard.press('Shift+Tab')
+  assert.equal(await page.evaluate(() => window.app.shadowRoot!.activeElement!.localName), 'iframe')
+  await inner(page, '#again:focus').waitFor()
+  await page.keyboard.press('Shift+Tab')
+  assert.equal(await page.evaluate(() => window.app.shadowRoot!.activeElement!.textContent), 'Close the app')
   await covers.getByText('App from apps').click()
   await page.keyboard.press('Escape')
   assert.equal(await page.evaluate(() => window.app.displayMode), 'inline')

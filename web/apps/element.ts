@@ -46,7 +46,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private readonly box = make('section', { role: 'group', tabIndex: -1 })
   private readonly bar = make('header')
   private readonly ask = make('div', { className: 'ask', role: 'status' })
-  private readonly card = make('div', { className: 'card' })
+  private readonly card = make('div', { className: 'card', tabIndex: -1 })
+  private readonly toggle = button('', () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline'))
   private words: Say<AppKey> = sayFrom<AppKey>('en', appWords)
   private frame: AppFrame | undefined
   private mode: Mode = 'inline'
@@ -61,14 +62,17 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = sheetsFor(document, style)
+    this.attachShadow({ mode: 'open' }).append(this.box)
+    this.adoptedCallback()
     this.box.part.add('app')
+    this.box.onkeydown = ({ key, shiftKey, target }) => {
+      if (key === 'Escape') this.show('inline')
+      // From the end, the browser itself goes back to what is last in the app.
+      if (key === 'Tab' && shiftKey && target === this.toggle && this.mode === 'fullscreen') this.card.focus()
+    }
     this.bar.part.add('bar')
-    this.card.tabIndex = -1
     this.card.part.add('card')
     this.box.append(this.bar, this.ask, this.card)
-    root.append(this.box)
     for (const name of properties) {
       const early = Object.getOwnPropertyDescriptor(this, name)
       if (early && Reflect.deleteProperty(this, name)) this[values][name] = early.value
@@ -106,12 +110,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     const looks = new MutationObserver(() => this.tellContext())
     looks.observe(document.documentElement, { attributeFilter: ['class', 'style', 'lang', 'data-theme'] })
     signal.addEventListener('abort', () => looks.disconnect())
-    this.addEventListener('keydown', (e) => {
-      if (e.key === 'Escape') this.show('inline')
-    }, { signal })
     document.addEventListener('focusin', () => {
       // It is the page behind that has the focus.
-      if (this.mode === 'fullscreen' && !this.shadowRoot!.activeElement) this.bar.querySelector('button')!.focus()
+      if (this.mode === 'fullscreen' && !this.shadowRoot!.activeElement) this.toggle.focus()
     }, { signal })
     this.plan()
   }
@@ -186,12 +187,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       const app = await load(registry, info.server, uri, signal)
       if (signal.aborted) return
       const config = registry.getSnapshot().servers[info.server]?.config
-      const endpoint = config?.url ?? info.server
-      const before = seen(endpoint, uri)
-      const isNew = !before && app.digest !== undefined
-      const isKnown = app.digest !== undefined && before === app.digest
+      const name = `${config?.url ?? info.server} ${uri}`
+      const before = seen(name)
+      const isNew = app.digest && !before
+      const isKnown = before && before === app.digest
       const accept = () => {
-        if (app.digest) approve(endpoint, uri, app.digest)
+        if (app.digest) approve(name, app.digest)
         this.askFeatures(sandbox, app)
       }
       if (config?.trust === 'trust' || isKnown || isNew && config?.trust !== 'ask-always') accept()
@@ -363,10 +364,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.frame!.element.style.visibility = ''
     this.keepFocus(() => {
       this.card.replaceChildren()
+      this.box.append(this.card)
       this.bar.hidden = false
+      this.toggle.textContent = t('app_full')
       this.bar.replaceChildren(
         make('bdi', {}, this.titleText()),
-        button(t('app_full'), () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline')),
+        this.toggle,
         button(t('app_close'), () => void this.close()),
       )
     })
@@ -447,11 +450,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     const isFull = mode === 'fullscreen'
     box.role = isFull ? 'dialog' : 'group'
     box.ariaModal = isFull ? 'true' : null
-    if (!this.frame?.isReady) return
     if (mode !== 'inline') box.showPopover()
-    const toggle = this.bar.querySelector('button')!
-    toggle.textContent = this.words(mode === 'inline' ? 'app_full' : 'app_inline')
-    if (isFull) toggle.focus()
+    this.toggle.textContent = this.words(mode === 'inline' ? 'app_full' : 'app_inline')
+    if (isFull) this.toggle.focus()
     this.tellContext()
   }
 }

@@ -7,11 +7,11 @@ interface Words {
 }
 
 /** Asks the person whether an app may open an address. The page opens only by their click on a link. */
-export function askLink(place: HTMLElement, url: unknown, t: Words, signal: AbortSignal): Promise<object> {
+export async function askLink(place: HTMLElement, url: unknown, t: Words, signal: AbortSignal): Promise<object> {
   const address = typeof url === 'string' && url.length < 4000 && URL.canParse(url) ? new URL(url) : undefined
   if (address?.protocol !== 'https:' || address.username || address.password)
-    return Promise.reject(new Refusal('only https addresses without a user can be opened', invalidParams))
-  if (place.hasChildNodes()) return Promise.reject(new Refusal('another question waits for the person'))
+    throw new Refusal('only https addresses without a user can be opened', invalidParams)
+  if (place.hasChildNodes()) throw new Refusal('another question waits for the person')
   return new Promise((resolve) => {
     const since = performance.now()
     const end = (result: object) => {

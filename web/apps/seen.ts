@@ -1,4 +1,4 @@
-// Which versions of apps a person has seen or approved, by the server's endpoint and the app's URI.
+// Which versions of apps a person has seen or approved. The name of an app is its server's endpoint, and its URI.
 
 const key = 'portolan.apps'
 
@@ -16,11 +16,9 @@ function read(): typeof memory {
 }
 
 /** The digest of the version that was approved, or undefined for an app that is new. */
-export const seen = (endpoint: string, uri: string): string | undefined =>
-  read().find(([name]) => name === `${endpoint} ${uri}`)?.[1]
+export const seen = (app: string): string | undefined => read().find(([name]) => name === app)?.[1]
 
-export function approve(endpoint: string, uri: string, digest: string): void {
-  const name = `${endpoint} ${uri}`
+export function approve(name: string, digest: string): void {
   memory = [...read().filter(([other]) => other !== name), [name, digest] as [string, string]].slice(-most)
   try {
     localStorage.setItem(key, JSON.stringify(memory))

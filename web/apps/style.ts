@@ -13,14 +13,13 @@ section { background: var(--_paper); color: inherit; border: 1px solid var(--_li
   margin: 0; min-inline-size: 0; }
 [data-mode=fullscreen] { inline-size: auto; block-size: auto; border-radius: 0; border: 0; }
 [data-mode=pip] { inset: auto 1rem 1rem auto; inline-size: min(24rem, 100vw - 2rem); block-size: min(20rem, 60dvh); }
-header, .ask { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center; padding: .35rem .4rem .35rem .8rem;
-  background: var(--_ground); border-block-end: 1px solid var(--_line); font-size: .86rem; }
+header, .ask, .row { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center; }
+header, .ask { border-block-end: 1px solid var(--_line); padding: .8rem; }
+header { padding: .35rem .4rem .35rem .8rem; background: var(--_ground); font-size: .86rem; }
 header > bdi, .ask > p { flex: 1 1 8rem; min-inline-size: 0; overflow-wrap: anywhere; }
 header > bdi { color: var(--_dim); flex-basis: 5rem; line-height: 1.25; }
 header > button { flex: none; }
-.ask { background: var(--_paper); padding: .7rem .8rem; font-size: .95rem; }
 p, pre { margin: 0; } .card { padding: .8rem; display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); }
-.row { display: flex; flex-wrap: wrap; gap: .5rem; }
 .why { color: var(--_dim); font-size: .86rem; }
 pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; max-block-size: 22rem; overflow: auto; }
 button, a { font: inherit; color: inherit; border: 1px solid var(--_line); border-radius: 8px; cursor: pointer;
@@ -31,5 +30,5 @@ button, a { font: inherit; color: inherit; border: 1px solid var(--_line); borde
 :is(button, a):focus-visible { outline-offset: 2px; }
 iframe { border: 0; block-size: 12rem; flex: none; color-scheme: inherit; }
 [popover] iframe { flex: 1; block-size: auto !important; min-block-size: 0; }
-.card:empty, .ask:empty { display: none; }
+.card:empty, .ask:empty { padding: 0; border: 0; }
 `
