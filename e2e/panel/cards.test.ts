@@ -206,6 +206,55 @@ test('a server that is tried again stays first, and its button keeps the focus w
   await done(p)
 })
 
+for (const by of ['order', 'filter'] as const) {
+  test(`with servers that need attention by ${by}, one that is mended keeps its place and the focus`, async (t) => {
+    let isUp = false
+    const ill = await faultServer({
+      on: {
+        initialize: (a) =>
+          isUp
+            ? result(a, {
+              protocolVersion: '2025-11-25',
+              capabilities: { tools: {} },
+              serverInfo: { name: 'ill', version: '1' },
+            })
+            : void a.res.writeHead(500).end(),
+      },
+    })
+    t.after(() => ill.close())
+    const good = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { url: 'builtin:demo' }]))
+    const p = await openPanel(browser, site, { servers: { ...good, ill: { url: ill.url } } })
+    const choose = (order: string) => p.panel.getByLabel('Order').selectOption(order)
+    const filter = p.panel.getByRole('button', { name: 'Needs attention' })
+    if (by === 'order') await choose('Needs attention first')
+    else await filter.click()
+    await p.page.waitForFunction(() =>
+      window.panel.shadowRoot!.querySelector('article [role=heading]')!.textContent === 'ill'
+    )
+    const shown = await cards(p)
+    isUp = true
+    await cardOf(p, 'ill').getByRole('button', { name: 'Try again' }).press('Enter')
+    await p.panel.getByRole('status').getByText('Connected · ill').waitFor()
+    assert.deepEqual(await cards(p), shown)
+    const card = await p.page.evaluate(() =>
+      window.panel.shadowRoot!.activeElement?.closest('article')?.querySelector('[role=heading]')?.textContent
+    )
+    assert.equal(card, 'ill')
+    // A new choice, or a return to the list, shows what needs attention now.
+    if (by === 'order') {
+      await p.panel.getByRole('tab', { name: 'Tools' }).click()
+      await p.panel.getByRole('tab', { name: 'Servers' }).click()
+      await cardOf(p, 'ill').waitFor()
+      assert.deepEqual(await cards(p), ['a', 'b', 'c', 'ill'])
+    } else {
+      await filter.click()
+      await cardOf(p, 'a').waitFor()
+      assert.deepEqual(await filter.isDisabled(), true)
+    }
+    await done(p)
+  })
+}
+
 test('the tools of a server that is chosen stay in sight, and a search makes few rows at first', async () => {
   const many = await listing(someTools(60))
   const names = Array.from({ length: 8 }, (_, i) => `s${i}`)

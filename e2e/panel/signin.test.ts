@@ -35,6 +35,7 @@ test('one button signs in; the menu signs out', async () => {
   assert.ok((await popup).url().startsWith(site.url)) // and goes on from there
   await card(p).getByText(/^Connected/).waitFor()
   await card(p).getByText('Signed in').waitFor()
+  await p.panel.getByRole('status').getByText('Connected · notes').waitFor()
   assert.equal(notes.pages, 1)
   assert.equal(await steps(p), 'done')
 
@@ -79,8 +80,11 @@ test('a window that was closed is opened again where its page hides that from us
   }
   await (await opened('Sign in')).close()
   await card(p).getByText('Waiting for you to sign in').waitFor()
-  await (await opened('Open again')).click('#allow')
-  await card(p).getByText(/^Connected/).waitFor()
+  const again = await opened('Open again')
+  await card(p).getByText('Waiting for you to sign in').waitFor()
+  assert.equal(await p.panel.getByText(' · notes').count(), 0) // the first window is not the last word
+  await again.click('#allow')
+  await p.panel.getByRole('status').getByText('Connected · notes').waitFor()
   assert.equal(notes.counts.authorize, 2)
   assert.deepEqual(p.faults, [])
   await Promise.all([p.page.close(), notes.close()])

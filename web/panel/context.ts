@@ -39,6 +39,8 @@ export interface PanelContext extends RegistryContext {
   askToken(server: string | undefined): void
   /** Connects to a server again, and says what has come of it. */
   retry(server: string): Promise<void>
+  /** Signs in to a server, and says what has come of it. To be called from the click itself. */
+  signIn(server: string): Promise<void>
   /** Shows a dialog; undefined closes it. */
   show(dialog: Dialog | undefined): void
   setBudget(tokens: number): void

@@ -82,6 +82,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   /** Only servers that need attention are shown. */
   declare private attention: boolean
   declare private order: Order
+  /** Servers that have needed attention since the person chose what the list shows. None leaves its place meanwhile. */
+  private readonly noticed = new Set<string>()
   declare headingLevel: number
   declare private localNetworks: LocalNetworks
   declare private now: number
@@ -183,6 +185,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       this.dialog = undefined
       this.listen()
     }
+    if (['registry', 'view', 'order', 'attention'].some((name) => changed.has(name))) this.noticed.clear()
     if (changed.has('view')) {
       if (!views.includes(this.view)) this.view = 'servers' // an attribute that was removed, or an old name
       if (this.view === 'activity') void this.run(() => import('./parts.ts'))
@@ -324,14 +327,15 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   /** The servers that are searched for, in the chosen order. */
   private found(servers: string[]): string[] {
     if (servers.length <= FEW) return servers
+    for (const name of servers) if (this.needsAttention(name)) this.noticed.add(name)
     const query = this.query.trim().toLowerCase()
     const list = servers.filter((name) =>
       (!query || `${name} ${placeOf(this.snapshot.servers[name]!.config.url)}`.toLowerCase().includes(query)) &&
-      (!this.attention || this.needsAttention(name))
+      (!this.attention || this.noticed.has(name))
     )
     if (this.order === 'name') return list.sort((a, b) => a.localeCompare(b, this.words.locale))
     if (this.order === 'attention')
-      return list.sort((a, b) => Number(this.needsAttention(b)) - Number(this.needsAttention(a)))
+      return list.sort((a, b) => Number(this.noticed.has(b)) - Number(this.noticed.has(a)))
     return list
   }
 
@@ -431,12 +435,20 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     })
   }
 
-  readonly retry = (server: string): Promise<void> =>
-    this.run(async () => {
-      await this.registry.retry(server)
+  readonly retry = (server: string): Promise<void> => this.reach(server, () => this.registry.retry(server))
+
+  readonly signIn = (server: string): Promise<void> =>
+    this.reach(server, () => this.signIns.begin(this.registry, server))
+
+  /** Does what may connect a server, and says what has come of it. */
+  private reach(server: string, work: () => Promise<void>): Promise<void> {
+    return this.run(async () => {
+      await work()
       const health = this.registry.getSnapshot().servers[server]
-      if (health) this.tell(`${this.words(`standing_${this.standing(health)}`)} · ${clean(server, 80)}`)
+      if (health && !this.signIns.waits(server))
+        this.tell(`${this.words(`standing_${this.standing(health)}`)} · ${clean(server, 80)}`)
     })
+  }
 
   readonly askToken = (server: string | undefined): void => {
     this.asking = server

@@ -44,7 +44,7 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
     (server.signIn === 'signed-in' || Object.keys(server.config.headers ?? {}).length > 0)
   const act = () =>
     panel.run(async () => {
-      if (fix === 'sign_in') return panel.signIns.begin(panel.registry, name)
+      if (fix === 'sign_in') return panel.signIn(name)
       if (fix === 'credentials') return panel.askToken(name)
       if (fix === 'edit') return panel.show({ kind: 'edit', server: name })
       if (fix === 'proxy') await panel.registry.updateServer(name, { proxy: true })
@@ -102,9 +102,7 @@ function waitingView(panel: PanelContext, name: string, server: Server): Templat
     words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })
   }</p>
     <div class="row">
-      <button type="button" class="small" @click=${() => panel.run(() => panel.signIns.begin(panel.registry, name))}>${
-    words('open_again')
-  }</button>
+      <button type="button" class="small" @click=${() => panel.signIn(name)}>${words('open_again')}</button>
       <button type="button" class="small" @click=${() => panel.signIns.cancel(name)}>${words('cancel')}</button>
     </div>
   </div>`
