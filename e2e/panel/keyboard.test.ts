@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withStates } from './states.ts'
 import type { PanelPage } from './site.ts'
+import type { Shell } from '../../web/ui/shell.ts'
 
 const all = withStates()
 
@@ -257,6 +258,52 @@ test('a server, a notice and a dialog that go away leave the focus near by', asy
   assert.match((await focused(p))!.name, /^Servers/)
   assert.deepEqual(p.faults, [])
   await page.close()
+})
+
+test('a server that goes away from the middle of a list leaves the focus in the next one, or in the last', async () => {
+  const p = await all.states.empty!()
+  const { page, panel } = p
+  await page.evaluate(async () => {
+    for (const name of ['a', 'b', 'c', 'd']) await window.registry.addServer(name, { url: 'builtin:demo' })
+  })
+  for (const [name, next] of [['b', 'c'], ['d', 'c']]) {
+    await panel.getByRole('button', { name: `More for ${name}`, exact: true }).press('Enter')
+    await panel.getByRole('menuitem', { name: 'Remove' }).press('Enter')
+    await panel.getByText(`${name} was removed.`).waitFor()
+    assert.equal((await focused(p))?.name, `Use ${next}`)
+  }
+  assert.deepEqual(p.faults, [])
+  await page.close()
+})
+
+test('the built-in demo says that it is there', async () => {
+  const p = await all.states.empty!()
+  await p.panel.getByRole('button', { name: 'Add the built-in demo' }).press('Enter')
+  await p.panel.getByRole('status').getByText('Connected · demo').waitFor()
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a notice covers no more than its own place, and its buttons keep their text inside', async () => {
+  const p = await all.states.servers!({ viewport: { width: 320, height: 480 } })
+  // The place of notices is there before the first one, so that screen readers follow it.
+  assert.match(await p.panel.locator('.panel').ariaSnapshot(), /\n- status$/)
+  await p.page.evaluate(() => (window.panel as unknown as Shell).tell('ok', () => {}))
+  const undo = p.panel.getByRole('button', { name: 'Undo' })
+  await undo.waitFor()
+  const covered = await p.panel.evaluate((panel) => {
+    const { y, height } = panel.shadowRoot!.querySelector('.notice')!.getBoundingClientRect()
+    const { left, right } = panel.getBoundingClientRect()
+    return [left + 20, right - 20].map((x) =>
+      !!panel.shadowRoot!.elementFromPoint(x, y + height / 2)!.closest('.notices')
+    )
+  })
+  assert.deepEqual(covered, [false, false])
+  await p.page.evaluate(() => (window.panel as unknown as Shell).tell('many words '.repeat(20), () => {}))
+  await p.panel.getByText(/^many words/).waitFor()
+  assert.ok(await undo.evaluate((button) => button.scrollWidth <= button.clientWidth + 1))
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
 })
 
 test('a view that there is not shows the servers, whose tab the keyboard reaches', async () => {

@@ -8,7 +8,7 @@ export const own = css`
 h1 { margin: 0; font-size: 1.1rem; letter-spacing: .01em; }
 .card h2 { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
 .card h3 { font-size: .95rem; }
-p, li, label, summary { overflow-wrap: anywhere; }
+a, p, li, label, summary { overflow-wrap: anywhere; }
 
 .top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); }
 .brand { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; }
@@ -31,10 +31,9 @@ portolan-panel::part(tabs) { display: none; } portolan-panel::part(notices) { in
 .places .icon { inline-size: 1.15rem; }
 .places .count { color: var(--_ink); }
 
-.main { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-approvals { display: contents; }
-portolan-home, portolan-chats, portolan-history, portolan-servers, portolan-log, portolan-runs, portolan-comparisons {
-  display: grid; gap: .9rem;
+.main, portolan-home, portolan-chats, portolan-history, portolan-servers, portolan-log, portolan-runs,
+  portolan-comparisons { display: grid; gap: .9rem;
   grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-runs:empty, portolan-comparisons:empty { display: none; }
 portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks,
@@ -44,13 +43,11 @@ portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origi
 .card > p, .card > .row { min-inline-size: 0; }
 .card > header h2 { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; }
 .card > header > .actions { min-block-size: 2rem; } .card > header > portolan-confirm { margin-inline-start: auto; }
-.card > [role=alert]:empty { position: absolute; }
 .lead { font-size: .94rem; }
 .lined { border-block-start: 1px solid var(--_line); padding-block-start: .6rem; }
 .stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
 .stack > * { max-inline-size: 100%; } .stack > .field, .stack > .wide { inline-size: 100%; }
 .tight { gap: .1rem; }
-a { overflow-wrap: anywhere; }
 
 .card > header:has(+ .says) { flex-wrap: nowrap; align-items: start; } .card.asks h2 { display: block; }
 .asks { --_tone: var(--_wait); border-color: var(--_wait); background: var(--_wait-wash); }
@@ -77,9 +74,9 @@ a { overflow-wrap: anywhere; }
 .command { display: flex; gap: .4rem; align-items: center; inline-size: 100%; color: var(--_ink); }
 .command button { flex: none; }
 portolan-bridges { display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
-.found { margin: 0; padding: 0; list-style: none; inline-size: 100%; display: grid; gap: .4rem; }
+.found { inline-size: 100%; display: grid; gap: .4rem; }
 .found > li { display: flex; gap: .6rem; align-items: center; justify-content: space-between; }
-.found > li > :last-child { flex: none; } .found p { margin: 0; }
+.found > li > :last-child { flex: none; }
 .command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px;
   padding: .35rem .6rem; min-inline-size: 0; }
 .digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem;

@@ -412,7 +412,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   }
 
   private readonly addDemo = () =>
-    this.run(async () => {
+    this.reach('demo', async () => {
       this.settle()
       await this.registry.addServer('demo', { url: 'builtin:demo' })
       await this.registry.discover(['demo'])

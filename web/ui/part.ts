@@ -50,13 +50,16 @@ const focusable = 'h2[tabindex], button:enabled:not([aria-selected=false]), inpu
 
 /** Renders. An element keeps the focus when it is moved. If it is taken away, an element near it gets the focus. */
 export function keepFocus(focused: Element | null | undefined, render: () => void): void {
-  const places: Element[] = []
-  for (let at = focused?.parentElement; at; at = at.parentElement) places.push(at)
+  const places: (Element | null)[] = []
+  for (let at = focused?.parentElement; at; at = at.parentElement) {
+    places.push(at)
+    if (at.localName === 'li') places.push(at.nextElementSibling, at.previousElementSibling)
+  }
   const had = document.activeElement !== document.body
   render()
   if (document.activeElement !== document.body) return
   if (!focused?.isConnected)
-    places.find((p) => p.isConnected && p.querySelector(focusable))?.querySelector<HTMLElement>(focusable)!.focus()
+    places.map((p) => p?.isConnected ? p.querySelector<HTMLElement>(focusable) : null).find((e) => e)?.focus()
   else if (had) (focused as HTMLElement).focus({ preventScroll: true })
 }
 

@@ -217,7 +217,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 portolan-combo { display: block; }
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
 .task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
-[role=status]:empty { position: absolute; }
+:is([role=status], [role=alert]):empty { position: absolute; }
 .log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
@@ -280,13 +280,13 @@ a { color: var(--_accent); } .back { justify-self: start; }
 .phases li { display: grid; grid-template-columns: 6rem minmax(4rem, 1fr) 5rem; gap: .6rem; align-items: center;
   font-size: .86rem; }
 
-.notices { position: sticky; inset-block-end: .8rem; z-index: 2; display: grid; justify-items: center; }
-.notices:empty { display: none; } dialog > .notices { margin: 0 1rem 1rem; }
+.notices { position: sticky; inset-block-end: .8rem; z-index: 2; margin-inline: auto; inline-size: fit-content; }
+dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); }
 .notice { background: var(--_ink); color: var(--_ground); border-radius: 10px; padding: .5rem .6rem .5rem 1rem;
   display: flex; gap: .8rem; align-items: center; max-inline-size: 100%; box-shadow: 0 8px 30px #0004; }
 .notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; }
-.notice button.small { background: none; color: inherit; border-color: currentcolor; }
-.notice .round { color: inherit; } .notice :focus-visible { outline-color: currentcolor; }
+.notice button { flex: none; background: none; color: inherit; } .notice .small { border-color: currentcolor; }
+.notice :focus-visible { outline-color: currentcolor; }
 
 @container panel (inline-size < 30rem) {
   .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
