@@ -51,6 +51,12 @@ test('a schema has the widget that loses nothing', () => {
   assert.equal(kind(formOf(undefined)), 'json')
 })
 
+test('an alternative without a title is named by its constants, with a mark that no language owns', () => {
+  const one = (kind: string) => object({ kind: { const: kind }, size: { const: 1 }, name: { type: 'string' } })
+  const field = only({ oneOf: [one('car'), one('ship')] })
+  assert.deepEqual(field.kind === 'union' && field.options.map((o) => o.label), ['car · 1', 'ship · 1'])
+})
+
 test('members of any name are joined', () => {
   const odd = JSON.parse('{"__proto__":{"type":"string"}}') as object
   const form = formOf({ type: 'object', allOf: [{ properties: odd }], properties: { a: { type: 'string' } } })

@@ -186,7 +186,7 @@ function constants(field: Field): string | undefined {
   const said = field.fields.flatMap((
     { field: f },
   ) => (f.kind === 'choice' && f.options.length === 1 ? [f.options[0]!.label] : []))
-  return said.join(', ') || undefined
+  return said.join(' · ') || undefined
 }
 
 function commonOf(s: Obj, { required }: Place, nullable = false) {
