@@ -13,14 +13,13 @@ const rest = 300
 
 /** Servers of a public catalogue, to choose from. */
 class CatalogueDialog extends PanelDialog {
-  static override properties = reactive('base', 'listings', 'chosen', 'loading', 'fault', 'done')
+  static override properties = reactive('base', 'listings', 'chosen', 'loading', 'fault')
   static override initial = { listings: [] }
   declare base: string
   declare private listings: Listing[]
   declare private chosen: Listing | undefined
   declare private loading: boolean
   declare private fault: CatalogueError | undefined
-  declare private done: boolean
   protected override wide = true
   private readonly id_ = freshId()
   private search: Search | undefined
@@ -88,7 +87,7 @@ class CatalogueDialog extends PanelDialog {
       )
     }</ul>
       ${
-      !this.done && !this.fault && (this.listings.length || !this.loading)
+      !this.search?.done && !this.fault && (this.listings.length || !this.loading)
         ? html`<button type="button" aria-disabled=${this.loading} @click=${() => {
           if (!this.loading) void this.more()
         }}>${this.t('more')}</button>`
@@ -137,7 +136,6 @@ class CatalogueDialog extends PanelDialog {
       const found = await search!.more()
       if (search !== this.search) return // another search has begun
       this.listings = [...this.listings, ...found]
-      this.done = search!.done
     } catch (e) {
       if (search !== this.search) return
       if (!signal.aborted) this.fault = e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
