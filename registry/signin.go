@@ -34,6 +34,8 @@ type Auth struct {
 	IDToken     string
 	IDPTokenURL string
 	IDPClientID string
+	// Missing names secrets that were configured, and that the host did not store. Their JSON form is "".
+	Missing []string
 }
 
 // An AuthField is one text of an Auth by the name of its JSON form.

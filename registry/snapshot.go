@@ -149,9 +149,14 @@ func (r *Registry) health(s *server) ServerHealth {
 	return h
 }
 
-// warned returns the warnings of the last lists and of dropped messages.
+// warned returns the warnings of the last lists, of missing secrets and of dropped messages.
 func (s *server) warned() []string {
 	warnings := slices.Clip(s.warnings)
+	if a := s.cfg.Auth; a != nil {
+		for _, name := range a.Missing {
+			warnings = append(warnings, "auth."+name+" was not stored; set it again")
+		}
+	}
 	for i := range s.offers {
 		warnings = append(warnings, s.offers[i].warnings...)
 	}

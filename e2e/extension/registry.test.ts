@@ -10,6 +10,8 @@ import { Rig } from './rig.ts'
 declare global {
   interface Window {
     old?: Registry
+    /** The database with the secrets stays locked for others. */
+    locked?: boolean
   }
 }
 
@@ -63,13 +65,19 @@ function live(fn: (snapshot: Snapshot) => unknown): Promise<unknown> {
   )
 }
 
-/** Ends the worker. Resolves when the panel has the next worker's registry with its server. */
-async function anotherWorker(): Promise<void> {
+/**
+ * Ends the worker. Resolves when the panel has the next worker's registry with its server. `meanwhile` runs once that
+ * worker is there.
+ */
+async function anotherWorker(meanwhile?: () => Promise<void>): Promise<void> {
   const panel = deep('portolan-panel')
   await rig.panel.evaluate((find) => {
     window.old = ((0, eval)(find) as { registry: Registry }).registry
   }, panel)
+  const before = await rig.browser.worker()
   await rig.browser.killWorker()
+  await rig.browser.worker(before)
+  await meanwhile?.()
   await rig.panel.until((find) => ((0, eval)(find) as { registry?: Registry } | undefined)?.registry !== window.old, [
     panel,
   ], "the next worker's registry")
@@ -104,6 +112,65 @@ test('header values outlive the worker, and cannot be read', async () => {
     }])
   )
   assert.ok(!seen.includes('canary-5c1d'))
+})
+
+/**
+ * Changes the registry, and ends the worker after it has stored the servers and before it has stored their secrets.
+ * Returns the number of requests before the next worker read them.
+ */
+async function cutInTwo(change: (registry: Registry) => Promise<unknown>): Promise<number> {
+  await rig.panel.evaluate(async () => {
+    const open = indexedDB.open('portolan')
+    await new Promise((resolve) => (open.onsuccess = resolve))
+    const secrets = open.result.transaction('secrets', 'readwrite').objectStore('secrets')
+    window.locked = true
+    const hold = () => { // a transaction with requests stays open
+      secrets.count().onsuccess = () => window.locked ? hold() : open.result.close()
+    }
+    hold()
+  })
+  await asked(
+    (r, change) =>
+      new Promise<void>((resolve) => {
+        chrome.storage.onChanged.addListener((all) => 'registry:portolan.servers' in all && resolve())
+        void ((0, eval)(change) as (r: Registry) => Promise<unknown>)(r).catch(() => {})
+      }),
+    `(${change})`,
+  )
+  let requests = 0
+  await anotherWorker(async () => {
+    requests = server.headers.length
+    await rig.panel.evaluate(() => (window.locked = false))
+  })
+  return requests
+}
+
+test('of an edit that the end of the worker cuts in two, no old secret is used, and lost ones are named', async () => {
+  await asked(
+    (r, url) =>
+      r.addServer('k', {
+        url,
+        headers: { Authorization: 'Bearer old', 'X-Both': 'both' },
+        auth: { clientId: 'me', clientSecret: 'old' },
+      }),
+    server.url,
+  )
+  await anotherWorker()
+  const before = await cutInTwo((r) =>
+    r.updateServer('k', {
+      headers: { 'X-Both': '[redacted]', 'X-New': 'new' },
+      auth: { clientId: 'me', privateKey: 'new' },
+    })
+  )
+  await live((s) => s.servers.k?.status === 'connected')
+  const { config, warnings } = await asked((r) => r.getSnapshot().servers.k!)
+  assert.deepEqual([config.headers, config.missingHeaders], [{ 'X-Both': '[redacted]' }, ['X-New']])
+  assert.deepEqual(config.auth, { clientId: 'me', privateKey: '' })
+  assert.deepEqual(warnings, ['auth.privateKey was not stored; set it again'])
+  const sent = server.headers.slice(before).map((h) => h.authorization)
+  assert.ok(sent.includes(undefined))
+  assert.ok(!sent.includes('Bearer old'))
+  await asked((r) => r.removeServer('k'))
 })
 
 test('a changed tool is held with its old form, also by the next worker, until it is approved', async () => {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
@@ -14,6 +16,8 @@ func encodeAuth(a *registry.Auth, redacts bool) []byte {
 	for _, f := range a.Fields() {
 		if f.Secret && *f.Value != "" {
 			o = o.str(f.Name, secret(*f.Value, redacts))
+		} else if slices.Contains(a.Missing, f.Name) {
+			o = o.str(f.Name, "")
 		} else {
 			o = o.opt(f.Name, *f.Value)
 		}
@@ -48,7 +52,10 @@ func applyAuth(a **registry.Auth, value []byte) error {
 		}
 		for i, f := range fields {
 			if f.Name == key {
-				return applyField(f, *kept[i].Value, value)
+				if err = applyField(f, *kept[i].Value, value); f.Secret && *f.Value == "" {
+					next.Missing = append(next.Missing, key)
+				}
+				return err
 			}
 		}
 		known := `; known are scopes`
@@ -83,6 +90,7 @@ func withoutSecrets(a *registry.Auth) *registry.Auth {
 		return nil
 	}
 	open := *a
+	open.Missing = nil
 	for _, f := range open.Fields() {
 		if f.Secret {
 			*f.Value = ""

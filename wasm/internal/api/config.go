@@ -228,7 +228,14 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		}
 	}
 	if headers != nil {
-		return applyHeaders(cfg, headers, kept)
+		if err := applyHeaders(cfg, headers, kept); err != nil {
+			return err
+		}
+	}
+	for _, name := range missing {
+		if cfg.Headers[name] == "" && !slices.Contains(cfg.MissingHeaders, name) {
+			cfg.MissingHeaders = append(cfg.MissingHeaders, name)
+		}
 	}
 	return nil
 }

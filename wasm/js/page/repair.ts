@@ -4,7 +4,7 @@ import type { StorageAdapter } from '../shared/types.ts'
 import { isObject } from '../shared/object.ts'
 
 /** The methods of a storage that a registry uses. */
-export type Texts = Pick<StorageAdapter, 'get' | 'set'>
+export type Texts = Pick<StorageAdapter, 'get'> & { set(key: string, text: string): unknown }
 
 /** The shape of a key's value: entries by name, or a list. */
 export interface Shape {

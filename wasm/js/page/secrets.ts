@@ -17,10 +17,10 @@ let late = 0
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
-  /** The configuration with its secrets. Undefined if there are none. */
-  get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
-  /** Keeps the secrets of a configuration, of which these fields have changed, by default all. */
-  set(server: string, config: ServerConfig | undefined, fields?: readonly string[]): Promise<void>
+  /** A stored configuration with its secrets: the headers of these names, and the fields of `auth` that are empty. */
+  get(server: string, config: ServerConfig, names: readonly string[]): Promise<ServerConfig>
+  /** Keeps the secrets of a configuration, of which these fields have changed, by default all. Resolves to true. */
+  set(server: string, config: ServerConfig | undefined, fields?: readonly string[]): Promise<true>
 }
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
@@ -34,16 +34,22 @@ export async function openSecrets(): Promise<SecretStore> {
   })
   const context = (server: string, url: string) => JSON.stringify([server, originOf(url)])
   return {
-    async get(server, config) {
+    async get(server, config, names) {
       const text = await inTime(() => vault.text(server, context(server, config.url)))
-      return text ? filled(config, JSON.parse(text) as Record<string, string>) : undefined
+      const secrets = (text ? JSON.parse(text) : {}) as Record<string, string>
+      const headers = Object.fromEntries(Object.entries(secrets).filter(([name]) => names.includes(name)))
+      const auth = Object.fromEntries(
+        Object.entries(config.auth ?? {}).map(([field, value]) => [field, value || secrets[`:${field}`] || '']),
+      )
+      return { ...config, ...(names.length && { headers }), ...(config.auth && { auth }) }
     },
     async set(server, config, fields) {
       // This tab does not know what another tab has stored meanwhile.
-      if (fields && !fields.some((field) => ['url', 'headers', 'auth', 'rememberSecrets'].includes(field))) return
+      if (fields && !fields.some((field) => ['url', 'headers', 'auth', 'rememberSecrets'].includes(field))) return true
       const secrets = config ? secretsOf(config) : {}
       const text = Object.keys(secrets).length ? JSON.stringify(secrets) : ''
-      return inTime(() => vault.setText(server, text, context(server, config?.url ?? '')))
+      await inTime(() => vault.setText(server, text, context(server, config?.url ?? '')))
+      return true
     },
   }
 }
@@ -75,13 +81,3 @@ const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> => (
     Object.entries(auth ?? {}).filter(([k, v]) => v && secretAuthFields.includes(k)).map(([k, v]) => [`:${k}`, v]),
   ),
 })
-
-function filled(config: ServerConfig, secrets: Record<string, string>): ServerConfig {
-  const headers: Record<string, string> = {}, auth: Record<string, string> = {}
-  for (const [k, v] of Object.entries(secrets)) (k[0] === ':' ? auth : headers)[k.replace(/^:/, '')] = v
-  return {
-    ...config,
-    ...(Object.keys(headers).length && { headers }),
-    ...(config.auth && { auth: { ...config.auth, ...auth } }),
-  }
-}

@@ -244,6 +244,33 @@ test('a change that the storage refuses is stored with the next one, and a warni
   }
 })
 
+test('secrets of a removed server are deleted before its entry, and others are kept after theirs', async () => {
+  const done: string[] = []
+  const storage = { get: () => undefined, set: (_: string, text: string) => void done.push(text), remove() {} }
+  const secrets = {
+    get: async (_: string, config: ServerConfig) => config,
+    async set(server: string, config: ServerConfig | undefined) {
+      done.push(`${config ? 'kept' : 'deleted'} ${server}`)
+      return true as const
+    },
+  }
+  const store = new ConfigStore(storage, async () => secrets, true, (work) => work(), () => import('./repair.ts'))
+  const url = 'https://a.example/mcp'
+  store.take({ a: { url, headers: { K: 'v' }, auth: { clientId: 'c', clientSecret: 's' } } })
+  store.save('a')
+  await store.saved
+  store.take({ a: null })
+  store.save('a')
+  await store.saved
+  const entry = `"a":{"url":"${url}","auth":{"clientId":"c","clientSecret":""},"headers":["K"]}`
+  assert.deepEqual(done, [
+    `{"version":1,"servers":{${entry}}}`,
+    'kept a',
+    'deleted a',
+    '{"version":1,"servers":{}}',
+  ])
+})
+
 test('a choice of a tab leaves what another tab has stored about the server meanwhile', async () => {
   const kept = new Map<string, string>()
   const storage = {

@@ -16,8 +16,7 @@ export function storageFor(option: RegistryOptions['storage'] = 'local'): Texts 
       if (local) return adapt(local)
     } catch { /* forbidden in this frame: keep nothing */ }
   }
-  const memory = new Map<string, string>()
-  return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v) }
+  return new Map<string, string>()
 }
 
 const adapt = (s: StorageLike): Texts => ({ get: (k) => s.getItem(k), set: (k, v) => s.setItem(k, v) })
@@ -64,7 +63,7 @@ export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
 
 const MOST_WARNINGS = 20
 
-/** A stored configuration: of secrets it has the names only. */
+/** A stored configuration: of header values it has the names only, and secrets of `auth` are empty texts. */
 type Stored = Omit<RedactedConfig, 'headers' | 'missingHeaders'> & { headers?: string[]; scope?: Scope }
 
 /** The servers' configurations as the module last sent them, or before as they were stored; and all that is stored. */
@@ -116,14 +115,14 @@ export class ConfigStore {
   async load(given: Record<string, ServerConfig>): Promise<void> {
     for (const [name, stored] of Object.entries(await this.stored()))
       this.servers.set(name, await this.revived(name, stored))
-    for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
+    this.take(given)
   }
 
   /** A stored configuration with its secrets. */
   async revived(name: string, { headers: names = [], scope, ...stored }: Stored): Promise<RedactedConfig> {
     if (scope) this.scopes.set(name, scope)
-    const config: ServerConfig = await this.#withSecrets(name, stored, (s) => s.get(this.#vaultName(name), stored)) ??
-      stored
+    const secrets = this.#withSecrets(name, stored, (s) => s.get(this.#vaultName(name), stored, names))
+    const config: ServerConfig = await secrets ?? stored
     const missingHeaders = names.filter((header) => !config.headers?.[header])
     return missingHeaders.length ? { ...config, missingHeaders } : config
   }
@@ -231,30 +230,34 @@ export class ConfigStore {
     this.onWarning()
   }
 
-  /** Stores the changes and keeps those that other tabs have stored meanwhile. */
+  /**
+   * Stores the changes and keeps those that other tabs have stored meanwhile. The secrets of removed servers go first:
+   * nothing would delete them if this realm ended after the removal.
+   */
   async #save(): Promise<void> {
-    const servers = await this.stored()
     const changes = [...this.#unsaved]
     this.#unsaved.clear()
-    for (const [name, fields] of changes) {
-      const config = this.servers.get(name)
-      const before = servers[name] as Record<string, unknown> | undefined
-      if (config) {
-        const { headers, missingHeaders = [], auth, ...rest } = config
-        const names = [...Object.keys(headers ?? {}), ...missingHeaders]
-        const whole = {
-          ...rest,
-          auth: auth && withSecrets(auth, undefined),
-          headers: names.length ? names : undefined,
-          scope: this.scopes.get(name),
-        } as Stored & Record<string, unknown> // undefined is left out
-        const isChoice = fields?.every((f) => f === 'enabled' || f === 'tools') // these hold for any URL
-        if (fields && before && (isChoice || before.url === whole.url)) {
-          for (const key of [...fields, 'scope']) before[key] = whole[key]
-        } else servers[name] = whole
-      } else delete servers[name]
-    }
+    for (const [name] of changes) if (!this.servers.has(name)) await this.#forget(name)
     try {
+      const servers = await this.stored()
+      for (const [name, fields] of changes) {
+        const config = this.servers.get(name)
+        const before = servers[name] as Record<string, unknown> | undefined
+        if (config) {
+          const { headers, missingHeaders = [], auth, ...rest } = config
+          const names = [...Object.keys(headers ?? {}), ...missingHeaders]
+          const whole = {
+            ...rest,
+            auth: auth && withSecrets(auth, ''),
+            headers: names.length ? names : undefined,
+            scope: this.scopes.get(name),
+          } as Stored & Record<string, unknown> // undefined is left out
+          const isChoice = fields?.every((f) => f === 'enabled' || f === 'tools') // these hold for any URL
+          if (fields && before && (isChoice || before.url === whole.url)) {
+            for (const key of [...fields, 'scope']) before[key] = whole[key]
+          } else servers[name] = whole
+        } else delete servers[name]
+      }
       await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
     } catch (e) {
       for (const change of changes) this.#mark(...change) // for the next save
@@ -262,14 +265,18 @@ export class ConfigStore {
     }
     for (const [name, fields] of changes) {
       const config = this.servers.get(name)
-      const kept = config &&
-        await this.#withSecrets(name, config, (s) => s.set(this.#vaultName(name), config, fields).then(() => true))
-      if (!kept) await (await this.#secrets?.catch(ignore))?.set(this.#vaultName(name), undefined, fields).catch(ignore)
       if (!config) this.scopes.delete(name)
+      else if (!await this.#withSecrets(name, config, (s) => s.set(this.#vaultName(name), config, fields)))
+        await this.#forget(name, fields)
     }
+  }
+
+  /** Deletes a server's secrets, if the store of secrets has been opened. */
+  async #forget(name: string, fields?: string[]): Promise<void> {
+    await this.#secrets?.then((s) => s.set(this.#vaultName(name), undefined, fields)).catch(ignore)
   }
 }
 
-/** A copy with `shown` in place of each secret. */
-const withSecrets = (auth: AuthConfig, shown: string | undefined): AuthConfig =>
-  Object.fromEntries(Object.entries(auth).map(([k, v]) => [k, secretAuthFields.includes(k) ? shown : v]))
+/** A copy with `shown` in place of each secret that is there. */
+const withSecrets = (auth: AuthConfig, shown: string): AuthConfig =>
+  Object.fromEntries(Object.entries(auth).map(([k, v]) => [k, v && secretAuthFields.includes(k) ? shown : v]))

@@ -295,7 +295,8 @@ export interface ToolOverride {
 
 /**
  * Sign-in settings of a server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be set but not read:
- * they read as `[redacted]` and are stored like header values.
+ * they read as `[redacted]` and are stored like header values. One whose value was not stored reads as an empty text,
+ * and a warning of the server names it.
  */
 export interface AuthConfig {
   /** Default: `authorization-code`, in which a user signs in. The other flows need no user. */
