@@ -156,7 +156,7 @@ function answer(
   reached: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
 ): Promise<object> {
   if (method === 'resources/read' && results.owns(params.uri))
-    return performer.carryOut(method, results.reading, params, client, signal, reached)
+    return performer.perform(method, params, client, signal, reached, results.reading)
   const empty = nothing[method]
   const offers = settings.options.publishRegistry || method === 'resources/unsubscribe'
   if (!offers || settings.stopped && empty) {
@@ -165,7 +165,7 @@ function answer(
   }
   const request = registry.request(method)
   const isRead = /\/(?:read|get)$/.test(method)
-  if (isRead) return performer.carryOut(method, request, params, client, signal, reached)
+  if (isRead) return performer.perform(method, params, client, signal, reached, request)
   // Only what is read is in the activity: clients ask for the rest all the time.
   return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached }).catch(failure)
 }
@@ -205,7 +205,10 @@ const links = new Links({
   records: {
     async get() {
       const stored = await browser.readStored<LinkRecord[]>('local', 'bridge')
-      return Array.isArray(stored) ? stored.filter((r) => isLike(r, { pairing: '', address: '' })) : stored
+      if (!Array.isArray(stored)) return stored
+      const sound = stored.filter((r) => isLike(r, { pairing: '', address: '' }) || !damaged.add('bridge'))
+      if (sound.length < stored.length) void this.set(sound).catch(() => {})
+      return sound
     },
     set: (records) => browser.writeStored('local', 'bridge', records),
   },
@@ -292,12 +295,9 @@ const publisher = new StatePublisher(
       if (patch.publishRegistry !== undefined) void followRegistry()
     },
     profile: ({ site }) => chats.profiles.view(site),
-    setProfile: async ({ site, json }) => {
-      await chats.profiles.use(site, json)
-      return chats.profiles.view(site)
-    },
-    approve: ({ id, answer }) => approvals.decide(id, answer),
-    answerQuestion: ({ id, answer }) => questions.answer(id, answer),
+    setProfile: ({ site, json }) => chats.profiles.use(site, json),
+    approve: ({ id, answer }) => approvals.settle(id, answer),
+    answerQuestion: ({ id, answer }) => questions.settle(id, answer),
     setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
     forgetClient: async ({ client }) => {
       await clients.forget(client)

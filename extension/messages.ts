@@ -349,7 +349,7 @@ export interface Approval {
 export interface Activity {
   id: string
   at: number
-  kind: 'call' | 'link' | 'pairing' | 'grant' | 'stop' | 'storage'
+  kind: 'call' | 'stop' | 'storage'
   client?: string
   tool?: string
   site?: Site

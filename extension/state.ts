@@ -80,8 +80,8 @@ let shown = ''
 
 function updateBadge(state: State): void {
   const [text, color, title] = badgeOf(state)
-  if (`${text} ${title}` === shown) return
-  shown = `${text} ${title}`
+  if (title === shown) return // the text is another only if the title is
+  shown = title
   showBadge(text, color, `Portolan: ${title}`)
 }
 

@@ -62,15 +62,13 @@ export class TestBridge {
   async pair(digits: (digits: string) => Promise<void>, answer = 'y'): Promise<string> {
     const child = this.spawn(['bridge', 'pair', ...this.flags], 'pipe')
     let text = ''
-    let shown = false
+    let shown = 0
     let asked = false
     child.stdout!.on('data', (chunk: Buffer) => {
       text += chunk
-      const found = /(\d{3}) (\d{3})/.exec(text)
-      if (found && !shown) {
-        shown = true
-        void digits(found[1]! + found[2]!)
-      }
+      const found = [...text.matchAll(/(\d{3}) (\d{3})/g)] // of each attempt
+      for (const [, one, two] of found.slice(shown)) void digits(one! + two!)
+      shown = found.length
       if (text.includes('[y/N]') && !asked) {
         asked = true
         child.stdin!.write(`${answer}\n`)

@@ -286,6 +286,22 @@ test('a pairing whose storage fails once, or was cleared, connects all the same'
   }
 })
 
+test('a pairing that finds no room says so', async () => {
+  const bridge = await TestBridge.create()
+  const e = await extension(echo, 'profile-full')
+  try {
+    await bridge.start()
+    e.kept.keys.set = () => {
+      throw new DOMException('', 'QuotaExceededError')
+    }
+    await paired(bridge, e)
+    assert.deepEqual([e.pairer.state?.step, e.pairer.state?.error?.code], ['failed', 'NOT_STORED'])
+    assert.equal(e.kept.records, undefined)
+  } finally {
+    await bridge.close()
+  }
+})
+
 test('digits that differ, a no in the terminal, and addresses elsewhere pair nothing', async () => {
   const bridge = await TestBridge.create()
   const e = await extension(echo, 'profile-2')

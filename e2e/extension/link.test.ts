@@ -29,15 +29,25 @@ const otherKey =
   'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA4bv+YwYgw1Kd5tcCXC9zusfogezmQn6GzH9FE8MknCle+G3pkeTYERzTq+684aYIJLJMeAY5BStJOtyFCF0jeL+T6oDArX0r1eq2CZR1RXR9o0Wj/QsCKcKC1sdoVgqV7/5puq2Vf3b5NkD04nhjLISVsd63fCPkoHX9gtELllXcfkjBNWBn+abpVeGLzifMTCfBc0m7FFyNkQCnhItdwO0ivEkH2yWCtXQGnmEjMHZzY5PfhgOsSexqwHrWDp9tj1/ZCM7dvYdajbOA5/YJvgpTfMoYtT88BOnTDeOys+k+0o+Vt4/AqZiO/kjQ4rzLNBmtA7rCtAsOX1N7lK0JxQIDAQAB'
 const otherId = 'jfjbildnhpolcnhdpdpmempkjlilegkh'
 
+/** An expression for the first element that is shown and matches. */
+const deep = (selector: string) =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length)return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+
+/** Resolves when the panel says a text in an element that matches. */
+const says = (rig: Rig, selector: string, text: RegExp) =>
+  rig.panel.until(
+    (find, text) => new RegExp(text).test(((0, eval)(find) as HTMLElement | undefined)?.innerText ?? ''),
+    [deep(selector), text.source],
+    `${selector} says ${text}`,
+  )
+
 const search = (text: string) => ({ query: text })
 
 test('pairs by hand in the side panel, with typed digits', async () => {
   const rig = await rigOf({ paired: false })
   await rig.bridge.start()
-  const deep = (selector: string) =>
-    `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
-      JSON.stringify(selector)
-    })&&e.getClientRects().length)return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
   const said = rig.bridge.pair(async (digits) => {
     await rig.panel.click(deep('portolan-pairing input.digits'))
     await rig.panel.send('Input.insertText', { text: `${digits.slice(0, 3)} ${digits.slice(3)}` })
@@ -94,6 +104,24 @@ test('the browser restarts, the bridge restarts, the worker is killed: tools are
   assert.equal((await call(again, 'bookmark_search', search('y'))).text, '[]')
 })
 
+test('a pairing that ends with its worker says so, and can begin again', async () => {
+  const rig = await rigOf({ paired: false })
+  await rig.bridge.start()
+  let attempts = 0
+  const typed = Promise.withResolvers<void>()
+  const said = rig.bridge.pair(async (digits) => {
+    await rig.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
+    if (attempts++) await rig.ask('digits', { digits }).then(() => typed.resolve(), typed.reject)
+    else await rig.browser.killWorker()
+  })
+  await rig.bridge.waitsForPairing()
+  await rig.ask('pair', { address: rig.bridge.address })
+  await says(rig, 'portolan-pairing [role=alert]', /restarted .* try again/)
+  await rig.panel.click(deep('portolan-pairing form button.primary'))
+  await typed.promise
+  assert.match(await said, /That attempt ended without pairing.*Paired with "Chromium on Linux"/s)
+})
+
 test('a worker that is killed in the middle of a call is noticed at once', async () => {
   const rig = await rigOf()
   await rig.ask('setOptions', { bookmarks: true })
@@ -111,12 +139,14 @@ test('a worker that is killed in the middle of a call is noticed at once', async
     [],
     'the log is kept',
   )
+  const { id: approval } = (await rig.state()).approvals[0]!
   const begun = Date.now()
   await rig.browser.killWorker()
   const outcome = await removing
   assert.ok(outcome.error && /disconnected|reconnecting/.test(outcome.text), outcome.text)
   console.log(`# found out after ${Date.now() - begun} ms`)
   await hasTool(desk, 'bookmark_get')
+  await assert.rejects(rig.ask('approve', { id: approval, answer: 'once' }), /the request has ended/)
   assert.ok(!(await call(desk, 'bookmark_get', { id })).error, 'nothing was removed')
   const { activity } = await rig.until(
     'the log',

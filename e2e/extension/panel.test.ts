@@ -168,6 +168,7 @@ test('damage in the storage is left out alone, and the log names it', async () =
   const { enabled, perHour, mode, ownProfile } = state.chats.chatgpt
   assert.deepEqual([enabled, perHour, mode, ownProfile], [true, 30, 'auto', false])
   const keys = [
+    'bridge',
     'chats',
     'clients',
     'conversations',

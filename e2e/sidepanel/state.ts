@@ -169,8 +169,8 @@ export function used(now = Date.now()): State {
 
 export function activity(now: number, n = 12): Activity[] {
   const kinds: Omit<Activity, 'id' | 'at'>[] = [
-    { kind: 'pairing', outcome: 'ok', text: 'Paired with the bridge at 127.0.0.1:55156' },
-    { kind: 'link', outcome: 'ok', text: 'Connected to the bridge', durationMs: 84 },
+    { kind: 'stop', outcome: 'ok', text: 'Everything was stopped' },
+    { kind: 'stop', outcome: 'ok', text: 'Allowed to go on' },
     {
       kind: 'call',
       outcome: 'ok',
@@ -191,7 +191,7 @@ export function activity(now: number, n = 12): Activity[] {
       text: 'Gemini had not answered after 8 minutes',
     },
     { kind: 'call', outcome: 'denied', client: 'mcp-inspector', tool: 'bookmark_remove', text: 'You said no' },
-    { kind: 'grant', outcome: 'ok', client: 'Claude Desktop', tool: 'chat_chatgpt', text: 'Always allowed' },
+    { kind: 'call', outcome: 'ok', client: 'Claude Desktop', tool: 'tabs_list', durationMs: 84, text: 'Done' },
     {
       kind: 'call',
       outcome: 'cancelled',

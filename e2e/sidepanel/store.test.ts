@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import type { Port } from '../../extension/browser.ts'
-import type { FromBackground, ToBackground } from '../../extension/messages.ts'
+import type { FromBackground, Link, ToBackground } from '../../extension/messages.ts'
 import { fresh } from './state.ts'
 import { Store } from '../../extension/panel/store.ts'
 
@@ -77,6 +77,48 @@ test('the state stays, and only a silence of a second is shown', () => {
   assert.equal(store.away, false)
   mock.timers.tick(5000)
   assert.equal(store.away, false)
+})
+
+test('a pairing that ends with its background fails, and stays until the person goes on', async () => {
+  const pairing = (step: 'digits' | 'failed', error: { code: string; message: string } | null = null) => ({
+    state: { ...fresh(), pairing: { step, address: 'x', error } },
+  })
+  const next = () => {
+    lines.at(-1)!.drop()
+    mock.timers.tick(50)
+    lines.at(-1)!.say(state())
+  }
+  const shown = () => [store.state?.pairing?.step, store.state?.pairing?.error?.code]
+  lines[0]!.say(pairing('digits'))
+  next()
+  assert.deepEqual(shown(), ['failed', 'background_gone'])
+  lines.at(-1)!.say(state())
+  assert.ok(store.state?.pairing, 'another change')
+  void store.request('cancelPairing', {})
+  assert.equal(store.state.pairing, null)
+  lines.at(-1)!.say(pairing('failed', { code: 'DECLINED', message: 'no' }))
+  next()
+  assert.deepEqual(shown(), ['failed', 'DECLINED'])
+  lines.at(-1)!.say(pairing('digits'))
+  lines.at(-1)!.say(state())
+  assert.equal(store.state?.pairing, null, 'it was given up')
+})
+
+test('a pairing whose background ends after it has made a link has succeeded', () => {
+  lines[0]!.say({ state: { ...fresh(), links: [], pairing: { step: 'terminal', address: 'x', error: null } } })
+  lines[0]!.drop()
+  mock.timers.tick(50)
+  const link = {
+    pairing: 'p',
+    address: 'x',
+    ephemeral: false,
+    status: 'connected',
+    since: 1,
+    retryAt: null,
+    error: null,
+  }
+  lines[1]!.say({ state: { ...fresh(), links: [link as Link] } })
+  assert.equal(store.state?.pairing, null)
 })
 
 test('it tries less and less often, until the background speaks', () => {

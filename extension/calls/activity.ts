@@ -14,7 +14,6 @@ export class ActivityLog extends Stored<Activity[]> {
   /** Reads the log. Calls that ran when the worker ended have failed. */
   override async load(): Promise<void> {
     await super.load()
-    if (!this.value.some((a) => a.outcome === 'running')) return
     const failed = (a: Activity): Activity => ({
       ...a,
       outcome: 'error',

@@ -14,7 +14,7 @@ test('calls of one client that wait for approvals take no place of another clien
   const other = call('other')
   const asked = approvals.list.find((a) => a.client === 'other')
   assert.ok(asked, 'the other client is not asked about')
-  approvals.decide(asked.id, 'once')
+  approvals.settle(asked.id, 'once')
   assert.equal(await other, 'once')
   stop.abort()
   assert.deepEqual(new Set(await Promise.all(flood)), new Set(['gone']))

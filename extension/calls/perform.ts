@@ -27,25 +27,17 @@ export class Performer {
     for (const control of this.running) control.abort()
   }
 
-  /** Carries out a call if the user lets that client. Failures of the tool and refusals are results. */
+  /**
+   * Carries out a call if the user lets that client. Failures of the tool and refusals are results. `tool` is by
+   * default the offered one of the name.
+   */
   async perform(
     name: string,
     args: Record<string, unknown>,
     client: Client,
     clientSignal: AbortSignal,
     caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
-  ): Promise<ToolOutput> {
-    return this.carryOut(name, this.rooms.tool(name), args, client, clientSignal, caller)
-  }
-
-  /** Carries out a call of a tool that may be no tool of the list. */
-  async carryOut(
-    name: string,
-    tool: Tool | undefined,
-    args: Record<string, unknown>,
-    client: Client,
-    clientSignal: AbortSignal,
-    caller: Pick<ToolCall, 'progress' | 'elicit' | 'sample'>,
+    tool = this.rooms.tool(name),
   ): Promise<ToolOutput> {
     const { activity, results, stopped } = this.rooms
     const control = new AbortController()

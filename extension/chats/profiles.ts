@@ -31,9 +31,10 @@ export class Profiles extends Stored<Partial<Record<Site, ProfileOverride>>> {
   }
 
   /** Uses a user's profile from now on, or the shipped one for an empty text. Throws for one that cannot be used. */
-  async use(site: Site, json: string): Promise<void> {
+  async use(site: Site, json: string): Promise<SiteProfile> {
     const { [site]: _, ...rest } = this.value
-    return this.keep(json.trim() ? { ...rest, [site]: readOverride(json, siteSpecs[site]) } : rest)
+    await this.keep(json.trim() ? { ...rest, [site]: readOverride(json, siteSpecs[site]) } : rest)
+    return this.view(site)
   }
 
   /** Returns what the settings show of a site's profile. */

@@ -52,17 +52,17 @@ export const execution = { taskSupport: 'optional' } as const
 
 export const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
 
-/** The descriptions of the tools, one for each site. */
-const descriptions: Record<Site, string> = {
-  chatgpt: 'Send a prompt to OpenAI ChatGPT and get a response',
-  gemini: 'Send a prompt to Google Gemini AI and get a response',
-  aistudio: 'Send a prompt to a Gemini model in Google AI Studio and get a response',
-  claude: 'Send a prompt to Anthropic Claude and get a response',
-  perplexity: 'Send a prompt to Perplexity, which searches the web, and get a response',
-  grok: 'Send a prompt to xAI Grok and get a response',
-  deepseek: 'Send a prompt to DeepSeek and get a response',
-  mistral: 'Send a prompt to Mistral Le Chat and get a response',
-  copilot: 'Send a prompt to Microsoft Copilot and get a response',
+/** The names of the sites in the descriptions of their tools. */
+const names: Record<Site, string> = {
+  chatgpt: 'OpenAI ChatGPT',
+  gemini: 'Google Gemini AI',
+  aistudio: 'a Gemini model in Google AI Studio',
+  claude: 'Anthropic Claude',
+  perplexity: 'Perplexity, which searches the web,',
+  grok: 'xAI Grok',
+  deepseek: 'DeepSeek',
+  mistral: 'Mistral Le Chat',
+  copilot: 'Microsoft Copilot',
 }
 
 /** The parameters of single sites. */
@@ -94,7 +94,7 @@ export function chatTools(chats: Chats): Tool[] {
   const tools: Tool[] = on.map((site) => ({
     name: `chat_${site}`,
     title: `Ask ${siteSpecs[site].label}`,
-    description: descriptions[site],
+    description: `Send a prompt to ${names[site]} and get a response`,
     annotations,
     inputSchema: object(
       {

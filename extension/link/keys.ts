@@ -21,14 +21,13 @@ export function browserKeys(): Keys {
   const use = async <T>(
     mode: IDBTransactionMode,
     work: (keys: IDBObjectStore) => IDBRequest<T>,
-    end: (r: IDBRequest<T>) => Promise<unknown>,
   ): Promise<T> => {
     const open = indexedDB.open('portolan-bridge', 1)
     open.onupgradeneeded = () => void open.result.createObjectStore('keys')
     const db = await request(open)
     try {
       const asked = work(db.transaction('keys', mode).objectStore('keys'))
-      await end(asked)
+      await written(asked)
       return asked.result
     } finally {
       db.close()
@@ -40,14 +39,13 @@ export function browserKeys(): Keys {
     return answer.value
   }
   return {
-    get: (pairing) =>
-      inTime(use('readonly', (keys) => keys.get(pairing) as IDBRequest<CryptoKey | undefined>, request)),
-    set: (pairing, key) => inTime(use('readwrite', (keys) => keys.put(key, pairing), written)),
+    get: (pairing) => inTime(use('readonly', (keys) => keys.get(pairing) as IDBRequest<CryptoKey | undefined>)),
+    set: (pairing, key) => inTime(use('readwrite', (keys) => keys.put(key, pairing))),
     remove: (isOver) =>
       inTime(use('readwrite', (keys) => {
         const all = keys.getAllKeys() as IDBRequest<string[]>
         all.onsuccess = () => all.result.filter(isOver).forEach((pairing) => keys.delete(pairing))
         return all
-      }, written)),
+      })),
   }
 }

@@ -46,8 +46,11 @@ function problem(
   refusals: (e: Refusal) => Record<string, string>,
 ): Problem {
   if (e instanceof Refusal) return { code: e.code, message: refusals(e)[e.code] ?? `${e.message}.` }
-  if (!(e instanceof ConnectionClosed)) return { code: 'UNKNOWN', message: (e as Error)?.message || String(e) }
-  const { code, message } = e
+  const { name, code, message } = e as Error & { code?: unknown }
+  if (!(e instanceof ConnectionClosed)) {
+    const isFull = code === 'NOT_STORED' || name === 'QuotaExceededError'
+    return { code: isFull ? 'NOT_STORED' : 'UNKNOWN', message: message || String(e) }
+  }
   if (message === 'replaced by a newer connection')
     return { code: 'REPLACED', message: 'Another browser with a copy of this profile is connected.' }
   if (message === 'revoked')

@@ -104,16 +104,16 @@ function linkWords(link: Link, t: Words, now: number): string {
   return t(`link_${link.status}`)
 }
 
-/** Faults whose own English sentence says what to do. */
-const complete = new Set(['NOT_PAIRED', 'NOT_PAIRING', 'BAD_ADDRESS', 'NO_KEY', 'TOO_MANY_BRIDGES'])
-
 /** A fault of the link or of pairing: what it is, its code, and what to do about it if that is known. */
 export function fault(error: { code: string; message: string } | null, t: Words): TemplateResult | typeof nothing {
   if (!error) return nothing
-  const advice = `advice_${error.code.toLowerCase()}`
-  const advises = isKey(advice) && !(complete.has(error.code) && t.locale.startsWith('en'))
+  const own = `error_${error.code}`
+  const key = `advice_${error.code.toLowerCase()}`
+  const advice = isKey(key) && t(key)
   return html`<div class="diagnosis">
-    <p><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
-    ${advises ? html`<p>${t(advice)}</p>` : nothing}
+    <p><bdi>${isKey(own) ? t(own) : clean(error.message, 500)}</bdi> <span class="badge mono">${
+    clean(error.code, 60)
+  }</span></p>
+    ${advice ? html`<p>${advice}</p>` : nothing}
   </div>`
 }

@@ -78,7 +78,7 @@ class PairingCard extends AppPart {
       step === 0 ? this.begin(pairing) : html`<p>${this.t('pair_run')}</p>`
     }</div></li>
         <li class=${mark(1)} aria-current=${current(1)}><div>${
-      step === 1 ? this.ask(pairing!) : html`<p>${this.t('pair_digits')}</p>`
+      step === 1 ? this.ask() : html`<p>${this.t('pair_digits')}</p>`
     }</div></li>
         <li class=${mark(2)} aria-current=${current(2)}><div>${
       step === 2 ? this.wait() : html`<p>${this.t('pair_yes')}</p>`
@@ -137,15 +137,15 @@ class PairingCard extends AppPart {
       </form>`
   }
 
-  private ask({ error }: Pairing): TemplateResult {
+  private ask(): TemplateResult {
     const id = this.id_
     return html`<form class="stack wide" novalidate @submit=${this.check}>
       <label for="${id}-digits">${this.t('pair_digits')}</label>
       <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code"
-        spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
+        spellcheck="false" placeholder="123 456" aria-invalid=${this.short}
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
       <div id="${id}-digits-fault" role="alert" data-standing="failed">${
-      this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.panel.words)
+      this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : nothing
     }</div>
       <div class="row"><button class="primary" aria-disabled=${this.checking}>${this.t('pair_check')}</button>
         <button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${this.t('cancel')}</button></div>

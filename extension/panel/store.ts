@@ -11,6 +11,8 @@ export class RequestError extends Error {
   }
 }
 
+const restarted = new RequestError('background_gone', 'the extension was restarted before it answered')
+
 interface Waiting {
   resolve(result: unknown): void
   reject(error: RequestError): void
@@ -36,6 +38,8 @@ export class Store {
   private port: Port | undefined
   private running = false
   private wait = firstWait
+  /** The pairing of the state has ended with its background. It stays until the person goes on. */
+  private hasEnded = false
   private timer: ReturnType<typeof setTimeout> | undefined
   private silenceTimer: ReturnType<typeof setTimeout> | undefined
   private last = 0
@@ -75,6 +79,10 @@ export class Store {
       const id = ++this.last
       this.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
       this.port.post({ id, method, params })
+      if (!this.hasEnded || !/pair/i.test(method)) return
+      this.hasEnded = false
+      this.state = { ...this.state!, pairing: null }
+      this.tell()
     })
   }
 
@@ -110,9 +118,9 @@ export class Store {
   private lost(port: Port | undefined): void {
     if (!port || port !== this.port) return
     this.port = undefined
+    this.hasEnded = !!this.state?.pairing
     port.onmessage = port.onclose = null
-    for (const w of this.waiting.values())
-      w.reject(new RequestError('background_gone', 'the extension was restarted before it answered'))
+    for (const w of this.waiting.values()) w.reject(restarted)
     this.waiting.clear()
     if (!this.running) return
     this.startSilenceTimer()
@@ -126,13 +134,21 @@ export class Store {
       this.silenceTimer = undefined
       this.wait = firstWait
       this.away = false
-      this.state = m.state
+      this.state = this.withEnded(m.state)
       return this.tell()
     }
     const waiting = this.waiting.get(m.id)
     this.waiting.delete(m.id)
     if ('error' in m) waiting?.reject(new RequestError(m.error.code, m.error.message))
     else waiting?.resolve(m.result)
+  }
+
+  /** A state with the pairing that its background no longer knows, unless that has made a link. */
+  private withEnded(state: State): State {
+    const { pairing, links } = this.state ?? state
+    this.hasEnded &&= !state.pairing && links.at(-1)?.pairing === state.links.at(-1)?.pairing
+    if (!pairing || !this.hasEnded) return state
+    return { ...state, pairing: { ...pairing, step: 'failed', error: pairing.error ?? restarted } }
   }
 
   private tell(): void {

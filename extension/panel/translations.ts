@@ -31,6 +31,7 @@ export const en = {
   code: 'Code: {code}',
   saved: 'Saved.',
   error_background_gone: 'The extension’s background was restarted before it answered. Please try again.',
+  error_ENDED: 'This request has ended meanwhile.',
   error_NOT_STORED: 'This could not be stored. The disk may be full.',
   error_permission_impossible: 'This browser cannot ask for this permission here.',
   copy_command: 'Copy: {command}',
@@ -57,13 +58,14 @@ export const en = {
   unpair: 'Unpair…',
   unpair_question: 'Unpair from this bridge? Desktop clients cannot use this browser’s tools until you pair again.',
   unpair_yes: 'Unpair',
-  advice_not_paired: 'The bridge does not know this browser, or has revoked it. Pair again.',
-  advice_no_key: 'The browser has lost the key of this pairing. Pair again.',
-  advice_too_many_bridges: 'Too many bridges are paired. Unpair one first.',
+  // Empty: the fault's own English sentence says what to do.
+  advice_not_paired: '', // The bridge does not know this browser, or has revoked it. Pair again.
+  advice_no_key: '', // The browser has lost the key of this pairing. Pair again.
+  advice_too_many_bridges: '', // Too many bridges are paired. Unpair one first.
+  advice_bad_address: '', // The address must be on this computer, with a port.
+  advice_not_pairing: '', // No pairing is open. Run “portolan bridge pair”, then choose Pair within three minutes.
   advice_replaced: 'Copies of a profile have the same identity. Unpair one of them, then pair it again.',
   advice_disconnected: 'The extension tries again automatically.',
-  advice_bad_address: 'The address must be on this computer, with a port.',
-  advice_not_pairing: 'No pairing is open. Run “portolan bridge pair”, then choose Pair within three minutes.',
   advice_bad_proof:
     'The digits or the key do not match. Run “portolan bridge pair” again and type the digits exactly. If it happens ' +
     'again, another program may intercept the connection to the bridge.',
@@ -321,9 +323,6 @@ export const en = {
   log_question: 'Clear the whole activity list?',
   log_yes: 'Clear it',
   log_kind_call: 'Call',
-  log_kind_link: 'Bridge',
-  log_kind_pairing: 'Pairing',
-  log_kind_grant: 'Rule',
   log_kind_stop: 'Stop',
   log_kind_storage: 'Storage',
 } as const satisfies Record<string, Message>

@@ -17,6 +17,7 @@ const ar: Record<keyof typeof en, Message> = {
   code: 'الرمز: {code}',
   saved: 'حُفظ.',
   error_background_gone: 'أُعيد تشغيل خلفية الإضافة قبل أن تجيب. حاول مرة أخرى.',
+  error_ENDED: 'انتهى هذا الطلب في هذه الأثناء.',
   error_NOT_STORED: 'تعذّر حفظ هذا. قد يكون القرص ممتلئًا.',
   error_permission_impossible: 'لا يستطيع هذا المتصفح طلب هذا الإذن هنا.',
   copy_command: 'نسخ: {command}',
@@ -326,9 +327,6 @@ const ar: Record<keyof typeof en, Message> = {
   log_question: 'مسح قائمة النشاط كلها؟',
   log_yes: 'مسحها',
   log_kind_call: 'نداء',
-  log_kind_link: 'الجسر',
-  log_kind_pairing: 'اقتران',
-  log_kind_grant: 'قاعدة',
   log_kind_stop: 'إيقاف',
   log_kind_storage: 'التخزين',
 }
