@@ -94,8 +94,10 @@ test('a pairing that ends with its background fails, and stays until the person 
   assert.deepEqual(shown(), ['failed', 'background_gone'])
   lines.at(-1)!.say(state())
   assert.ok(store.state?.pairing, 'another change')
-  void store.request('cancelPairing', {})
+  const left = store.request('cancelPairing', {})
   assert.equal(store.state.pairing, null)
+  lines.at(-1)!.say({ id: lines.at(-1)!.got.at(-1)!.id, result: null })
+  await left
   lines.at(-1)!.say(pairing('failed', { code: 'DECLINED', message: 'no' }))
   next()
   assert.deepEqual(shown(), ['failed', 'DECLINED'])

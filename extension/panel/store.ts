@@ -38,8 +38,8 @@ export class Store {
   private port: Port | undefined
   private running = false
   private wait = firstWait
-  /** The pairing of the state has ended with its background. It stays until the person goes on. */
-  private hasEnded = false
+  /** The pairing that has ended with its background. It is shown until the person goes on. */
+  private ended: State['pairing'] = null
   private timer: ReturnType<typeof setTimeout> | undefined
   private silenceTimer: ReturnType<typeof setTimeout> | undefined
   private last = 0
@@ -79,10 +79,9 @@ export class Store {
       const id = ++this.last
       this.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
       this.port.post({ id, method, params })
-      if (!this.hasEnded || !/pair/i.test(method)) return
-      this.hasEnded = false
-      this.state = { ...this.state!, pairing: null }
-      this.tell()
+      if (!this.ended || !/pair/i.test(method)) return
+      this.ended = null
+      this.take({ ...this.state!, pairing: null })
     })
   }
 
@@ -118,7 +117,8 @@ export class Store {
   private lost(port: Port | undefined): void {
     if (!port || port !== this.port) return
     this.port = undefined
-    this.hasEnded = !!this.state?.pairing
+    const pairing = this.state?.pairing
+    if (pairing) this.ended = { ...pairing, step: 'failed', error: pairing.error ?? restarted }
     port.onmessage = port.onclose = null
     for (const w of this.waiting.values()) w.reject(restarted)
     this.waiting.clear()
@@ -134,8 +134,7 @@ export class Store {
       this.silenceTimer = undefined
       this.wait = firstWait
       this.away = false
-      this.state = this.withEnded(m.state)
-      return this.tell()
+      return this.take(m.state)
     }
     const waiting = this.waiting.get(m.id)
     this.waiting.delete(m.id)
@@ -143,12 +142,11 @@ export class Store {
     else waiting?.resolve(m.result)
   }
 
-  /** A state with the pairing that its background no longer knows, unless that has made a link. */
-  private withEnded(state: State): State {
-    const { pairing, links } = this.state ?? state
-    this.hasEnded &&= !state.pairing && links.at(-1)?.pairing === state.links.at(-1)?.pairing
-    if (!pairing || !this.hasEnded) return state
-    return { ...state, pairing: { ...pairing, step: 'failed', error: pairing.error ?? restarted } }
+  /** Takes a state over, with the pairing that its background no longer knows, unless that has made a link. */
+  private take(state: State): void {
+    if (state.pairing || state.links.at(-1)?.pairing !== this.state?.links.at(-1)?.pairing) this.ended = null
+    this.state = { ...state, pairing: state.pairing ?? this.ended }
+    this.tell()
   }
 
   private tell(): void {

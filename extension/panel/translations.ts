@@ -31,7 +31,7 @@ export const en = {
   code: 'Code: {code}',
   saved: 'Saved.',
   error_background_gone: 'The extension’s background was restarted before it answered. Please try again.',
-  error_ENDED: 'This request has ended meanwhile.',
+  error_ENDED: 'This request has ended.',
   error_NOT_STORED: 'This could not be stored. The disk may be full.',
   error_permission_impossible: 'This browser cannot ask for this permission here.',
   copy_command: 'Copy: {command}',

@@ -57,7 +57,7 @@ export async function runFile(file, { environment = {}, limit = 300, only } = {}
   } catch { /* it ended before its report */ }
   rmSync(dir, { recursive: true, force: true })
   if (late) counts.failed.push(`not done within ${limit} s`)
-  else if (!counts.tests) counts.failed.push('no test ran')
   else if (code !== 0 && !counts.failed.length) counts.failed.push(`ended with ${code}`)
+  else if (!counts.tests) counts.failed.push('no test ran')
   return { ...counts, output, seconds: Math.round((performance.now() - began) / 1000) }
 }
