@@ -158,6 +158,7 @@ test('a notice is in the dialog that is open, because all behind it is inert', a
   await pick('demo', 'Remove')
   await undo.waitFor()
   await pick('good', 'Edit…')
+  await panel.getByRole('dialog').waitFor()
   await undo.click()
   assert.match((await focused(p))!.name, /^Edit/)
   await page.keyboard.press('Escape')

@@ -45,9 +45,8 @@ class TaskView extends PanelPart {
   /** Reads the tasks. Rows with an outcome stay. */
   private async look(): Promise<void> {
     const tasks = await this.panel.registry.tasks()
-    const before = this.rows
-    const kept = [...before ?? []].filter(([, r]) => r.result || r.fault || r.waits)
-    this.rows = new Map([...kept, ...tasks.map((task) => [keyOf(task), before?.get(keyOf(task)) ?? { task }] as const)])
+    const kept = [...this.rows ?? []].filter(([, r]) => r.result || r.fault || r.waits)
+    this.rows = new Map<string, Row>([...tasks.map((task) => [keyOf(task), { task }] as const), ...kept])
   }
 
   private change(task: TaskHandle, row: Partial<Row> | undefined): void {
@@ -58,7 +57,7 @@ class TaskView extends PanelPart {
   }
 
   protected override render(): TemplateResult {
-    const rows = [...this.rows?.values() ?? []].reverse()
+    const rows = [...this.rows?.values() ?? []].sort((a, b) => b.task.startedAt - a.task.startedAt)
     if (!rows.length) return html`<p class="nothing" role="status">${this.t(this.rows ? 'no_task' : 'loading')}</p>`
     return html`<ul class="group" part="tasks" aria-label=${this.t('view_tasks')}>${
       repeat(rows, (r) => keyOf(r.task), (r) => this.row(r))
