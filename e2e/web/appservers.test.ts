@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Request } from 'playwright-core'
 import type { AppState } from '../../web/apps/types.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { soakEngines } from './engines.ts'
@@ -179,10 +179,8 @@ for (const row of rows) {
     const start = Date.now()
     if (state.state === 'card') await page.clock.install({ time: start })
     const asked = new Set<string>()
-    const { promise: hasAsked, resolve: ask } = Promise.withResolvers<void>()
     await context.route(/^https:/, (route) => {
       asked.add(new URL(route.request().url()).host)
-      if (asks?.every((host) => asked.has(host))) ask()
       return route.abort()
     })
     await page.goto(address(row))
@@ -191,8 +189,11 @@ for (const row of rows) {
     if (state.state === 'card') await page.clock.pauseAt(start + 60_000)
     const shown = page.evaluate(show(row))
     if (state.state === 'card') {
-      await page.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor({ state: 'attached' })
-      if (asks) await hasAsked
+      const wanted = (request: Request) => asks!.includes(new URL(request.url()).host)
+      await Promise.all([
+        page.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor({ state: 'attached' }),
+        context.waitForEvent('request', { predicate: wanted, timeout: 120_000 }),
+      ])
       await page.clock.fastForward(10_000)
     }
     assert.deepEqual(await shown, state)
