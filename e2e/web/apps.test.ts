@@ -517,6 +517,7 @@ for (const [engine, launch] of Object.entries(soakEngines)) {
     await page.evaluate(`showApp('goes_elsewhere')`)
     while (!apps.reports.has('goes_elsewhere') && !await page.evaluate(`events.some((e) => e.detail.why === 'left')`))
       await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(apps.reports.get('goes_elsewhere') ?? 'still here', 'still here')
     assert.deepEqual(leaks, [])
   })
 }

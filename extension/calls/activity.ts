@@ -14,13 +14,13 @@ export class ActivityLog extends Stored<Activity[]> {
   /** Reads the log. Calls that ran when the worker ended have failed. */
   override async load(): Promise<void> {
     await super.load()
-    const failed = (a: Activity): Activity => ({
-      ...a,
-      outcome: 'error',
-      code: 'WORKER_ENDED',
-      text: `${a.text}: the browser ended the extension's worker meanwhile`,
-    })
-    await this.set(this.value.map((a) => (a.outcome === 'running' ? failed(a) : a)))
+    const ran = this.value.filter((a) => a.outcome === 'running')
+    for (const a of ran) {
+      a.outcome = 'error'
+      a.code = 'WORKER_ENDED'
+      a.text += ": the browser ended the extension's worker meanwhile"
+    }
+    if (ran.length) await this.set([...this.value])
   }
 
   /** Adds an entry, and returns its id. */

@@ -1,3 +1,5 @@
+import { ToolFault } from '../tools/tool.ts'
+
 /** Requests that wait for the user in the side panel, by the id of what is shown of them. */
 export class Waiting<View extends { id: string }, Outcome> {
   protected readonly waiting = new Map<string, { view: View; settle(outcome: Outcome): void }>()
@@ -30,7 +32,7 @@ export class Waiting<View extends { id: string }, Outcome> {
   /** Settles a request. Throws if it has ended, as with the worker that it waited in. */
   settle(id: string, outcome: Outcome): void {
     const request = this.waiting.get(id)
-    if (!request) throw Object.assign(new Error('the request has ended'), { code: 'ENDED' })
+    if (!request) throw new ToolFault('ENDED', 'the request has ended')
     request.settle(outcome)
   }
 }

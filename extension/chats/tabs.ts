@@ -47,8 +47,7 @@ export class ChatTabs extends Stored<Places> {
     for (const site of sites) {
       const record = this.lasting.value[site]
       const tab = record && await browser.getTab(record.tabId)
-      const isThere = tab && tab.windowId === record.windowId
-      if (isThere && isAt(siteSpecs[site], tab.url)) found[site] = record
+      if (tab && tab.windowId === record.windowId && isAt(siteSpecs[site], tab.url)) found[site] = record
     }
     await this.set(found)
   }
@@ -90,12 +89,12 @@ export class ChatTabs extends Stored<Places> {
     if (signal.aborted) throw cancelled()
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
-    const before = there && await loadedAt(there.id, spec).catch(() => 0) // an error page
+    const before = there && await this.begunAt(site, there)
     if (stay && before && there?.complete && there.url === url) {
       await this.used(site, there)
       return there.id
     }
-    if (there && (before === undefined || before === -1 || this.isTaken(site, there))) {
+    if (there && (before === undefined || before === -1)) {
       await this.abandon(site) // the page hangs, or is the user's
       there = undefined
     }
@@ -116,15 +115,15 @@ export class ChatTabs extends Stored<Places> {
   /** Closes a site's tab, because its page failed or is idle. One that the user writes in or has taken is theirs. */
   async abandon(site: Site): Promise<void> {
     const tab = await browser.getTab(this.tabOf(site) ?? -1)
-    const isTaken = tab && this.isTaken(site, tab)
+    const begun = tab && this.begunAt(site, tab)
     await this.forget(site)
-    if (tab && !isTaken && await loadedAt(tab.id, siteSpecs[site]).catch(() => {}) !== -1)
-      await browser.closeTab(tab.id)
+    if (tab && await begun !== -1) await browser.closeTab(tab.id)
   }
 
-  /** Reports whether the user has taken a site's tab to another site. */
-  private isTaken(site: Site, tab: browser.Tab): boolean {
-    return tab.complete && !this.value[site]?.away && !isAt(siteSpecs[site], tab.url)
+  /** When the document of a site's tab began, as `loadedAt`. -1 too if the user took it elsewhere; 0: an error page. */
+  private async begunAt(site: Site, tab: browser.Tab): Promise<number | false | undefined> {
+    const isTaken = tab.complete && !this.value[site]?.away && !isAt(siteSpecs[site], tab.url)
+    return isTaken ? -1 : loadedAt(tab.id, siteSpecs[site]).catch(() => 0)
   }
 
   /** Starts the idle time of a tab after a run. */
