@@ -191,6 +191,36 @@ flow('questions are answered with the keyboard, oldest first, and the focus goes
   await lastAsked(page, 'approve', { id: 'young', answer: 'always' })
 })
 
+flow('a question of a server that ends says so, and leaves the next one', {}, async (page) => {
+  const question = (id: string, message: string) => ({
+    id,
+    server: 'harbour',
+    message,
+    mode: 'form' as const,
+    requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+  })
+  await set(page, { questions: [question('one', 'Whose berth?'), question('two', 'Which quay?')] })
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Whose berth?').waitFor()
+  await set(page, { questions: [question('two', 'Which quay?')] }) // as after the end of its worker
+  await dialog.getByText('The question has ended.').waitFor()
+  const answer = { id: 'two', answer: { action: 'accept', content: { name: 'North' } } }
+  await play(page, { refusal: { code: 'BUSY', message: 'the answer was not taken' } })
+  for (const asked of [[answer], [answer, answer]]) { // the first one is refused
+    await dialog.getByText('Which quay?').waitFor()
+    await dialog.getByLabel('name').fill('North')
+    await dialog.getByRole('button', { name: 'Check answer' }).click()
+    await dialog.getByRole('button', { name: 'Send' }).click()
+    await wasAsked(page, 'answerQuestion', asked)
+    if (asked.length === 1) await page.locator('.notice.bad').getByText('the answer was not taken').waitFor()
+    await play(page, { refusal: undefined })
+  }
+  await dialog.waitFor({ state: 'detached' })
+  await set(page, { stopped: false })
+  await settled(page)
+  assert.equal(await dialog.count(), 0)
+})
+
 flow('an answer that fails says so, and can be given again', { state: 'asked' }, async (page) => {
   await settled(page)
   await play(page, { refusal: { code: 'EXPIRED', message: 'the client has left' } })

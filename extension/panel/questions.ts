@@ -8,11 +8,13 @@ import '../../web/panel/questions/element.ts'
 
 /** Puts the questions of servers to the person, in the dialogs of the registry's panel. */
 class QuestionsPart extends AppPart {
+  /** Those that are shown, or whose answer the background has not yet taken. */
   private readonly open = new Map<string, AbortController>()
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     for (const ends of this.open.values()) ends.abort()
+    this.open.clear()
   }
 
   protected override render(): TemplateResult {
@@ -22,7 +24,11 @@ class QuestionsPart extends AppPart {
 
   protected override updated(): void {
     const { questions } = this.state
-    for (const [id, ends] of this.open) if (!questions.some((q) => q.id === id)) ends.abort()
+    for (const [id, ends] of this.open) {
+      if (questions.some((q) => q.id === id)) continue
+      ends.abort()
+      this.open.delete(id)
+    }
     for (const question of questions) if (!this.open.has(question.id)) void this.put(question)
   }
 
@@ -34,8 +40,9 @@ class QuestionsPart extends AppPart {
     const answer: ElicitationAnswer = question.mode === 'url'
       ? { action: await dialogs.elicitUrl(request as ElicitationUrlRequest) }
       : await dialogs.elicit(request as ElicitationRequest)
-    this.open.delete(id)
-    if (!ends.signal.aborted) await this.panel.send('answerQuestion', { id, answer })
+    if (ends.signal.aborted || await this.panel.send('answerQuestion', { id, answer })) return
+    this.open.delete(id) // it can be answered again
+    this.requestUpdate()
   }
 }
 

@@ -308,6 +308,7 @@ export const en = {
   question_check: 'Check answer',
   question_send: 'Send',
   question_sends: 'This is sent to {server}',
+  question_ended: 'The question has ended. No answer is needed any more.',
   question_more: { one: '{n} more question waits.', other: '{n} more questions wait.' },
   decline: 'Decline',
   sample_title: 'A server asks your model',

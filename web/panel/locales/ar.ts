@@ -323,6 +323,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   question_check: 'مراجعة الجواب',
   question_send: 'إرسال',
   question_sends: 'يُرسل هذا إلى {server}',
+  question_ended: 'انتهى السؤال، ولم تعد هناك حاجة إلى إجابة.',
   question_more: {
     one: 'سؤال آخر ينتظر.',
     two: 'سؤالان آخران ينتظران.',

@@ -20,6 +20,7 @@ export class Questions {
   private readonly forms: Queue<ElicitationRequest, ElicitationAnswer>
   private readonly addresses: Queue<ElicitationUrlRequest, ElicitationAnswer['action']>
   private readonly samplings: Queue<Sampling, SamplingResult | undefined>
+  private dialogs: Promise<unknown> | undefined
 
   constructor(element: LitElement & WordsContext) {
     const changed = () => element.requestUpdate()
@@ -93,12 +94,23 @@ export class Questions {
     })
   }
 
+  private readonly failed = (fault: unknown): never => {
+    this.dialogs = undefined
+    throw fault
+  }
+
   /** Asks the person a question. If the element is not in the document, no person can be asked. */
   private async ask<Request extends { signal: AbortSignal }, Answer>(
     queue: Queue<Request, Answer>,
     request: Request,
   ): Promise<Answer> {
-    if (this.element.isConnected) await import('./dialogs.ts')
-    return this.element.isConnected ? queue.add(request) : queue.none
+    const { element } = this
+    // With one promise for all, the questions that wait for it keep their order.
+    if (element.isConnected) await (this.dialogs ??= import('./dialogs.ts')).catch(this.failed)
+    if (!element.isConnected) return queue.none
+    request.signal.addEventListener('abort', () => {
+      if (queue.first?.request === request) element.tell(element.words('question_ended'))
+    })
+    return queue.add(request)
   }
 }
