@@ -155,8 +155,9 @@ test('servers are searched, filtered and ordered', async () => {
   await p.panel.getByLabel('Search servers').fill('/mcp')
   await cardOf(p, 'broken').waitFor({ state: 'detached' })
   assert.deepEqual(await cards(p), ['files', 'off'])
+  await p.panel.getByRole('status').getByText('2 matches').waitFor()
   await p.panel.getByLabel('Search servers').fill('nothing like it')
-  await p.panel.getByText('Nothing matches.').waitFor()
+  await p.panel.getByRole('status').getByText('Nothing matches.').waitFor()
   await done(p)
 })
 

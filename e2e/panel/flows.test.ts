@@ -242,8 +242,10 @@ test('W14: a removed server comes back whole, or is gone', async () => {
     ['X-Key'],
   )
   await menu(p, 'steered', 'Remove')
+  await box(p).focus()
   await p.panel.getByRole('button', { name: 'Dismiss' }).click()
   await p.page.waitForFunction(() => !window.registry.getSnapshot().servers.steered)
+  await box(p).and(p.page.locator(':focus')).waitFor()
   await done(p)
 })
 
@@ -361,7 +363,8 @@ test('W14: header values can be written, kept, replaced and never read', async (
   assert.doesNotMatch(await html(), new RegExp(canary))
   await p.panel.getByText(`Sent to ${new URL(steered.url).host} with every request, and nowhere else.`).waitFor()
   await p.panel.getByRole('button', { name: 'Add header' }).click()
-  await p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Name').fill('X-Other')
+  await p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Name').and(p.page.locator(':focus')).waitFor()
+  await p.page.keyboard.type('X-Other')
   const value = p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Value')
   await value.fill('seen while held')
   assert.equal(await value.getAttribute('type'), 'password')

@@ -77,6 +77,7 @@ test('tabs and menus follow the arrow keys; Escape leads back', async () => {
       await panel.locator('button[aria-expanded=true][popovertarget]').waitFor({ state: 'detached' })
       await page.keyboard.press('ArrowUp')
       await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.textContent === 'Remove')
+      await panel.locator('button[aria-expanded=true][popovertarget]').waitFor() // the menu has its place
     }
     const { visible, inSight } = (await focused(p))!
     assert.deepEqual([visible, inSight], [true, true], `${height}px`)

@@ -295,12 +295,12 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         <ul>${snapshot.warnings.map((w) => html`<li><bdi>${clean(w, 500)}</bdi></li>`)}</ul></details>`
         : nothing
     }
-      ${servers.length > FEW ? this.filters(servers) : nothing}
+      ${servers.length > FEW ? this.filters(servers, shown.length) : nothing}
       ${
       servers.length
         ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${
           repeat(shown, (name) => name, (name) => this.card(name))
-        }</ul>${shown.length ? nothing : html`<p class="nothing" role="status">${t('no_match')}</p>`}`
+        }</ul>`
         : html`
         <div class="empty" part="empty">${compass}
           <div role="heading" aria-level=${this.headingLevel}>${t('empty_title')}</div><p>${t('empty_text')}</p>
@@ -312,7 +312,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     }`
   }
 
-  private filters(servers: string[]): TemplateResult {
+  private filters(servers: string[], found: number): TemplateResult {
     const { words: t, ids } = this
     const n = servers.filter((name) => this.needsAttention(name)).length
     return html`<div class="filters">
@@ -321,7 +321,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       <button type="button" aria-pressed=${this.attention} ?disabled=${
       !n && !this.attention
     } @click=${() => (this.attention = !this.attention)}>${t('needs_attention', { n })}</button>
-    </div>`
+    </div>
+    <p class="found" role="status">${
+      !found ? t('no_match') : this.query || this.attention ? t('matches', { n: found }) : ''
+    }</p>`
   }
 
   /** The servers that are searched for, in the chosen order. */

@@ -18,6 +18,8 @@ const time = 8000
 export class Notices {
   private shown: Notice | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
+  /** The element that had the focus before the notice. */
+  declare private before: HTMLElement | null
   private readonly changed: () => void
 
   constructor(changed: () => void) {
@@ -27,6 +29,7 @@ export class Notices {
   put(notice: Notice): void {
     this.dismiss() // it asks for a rendering, which comes later
     this.shown = notice
+    this.before = null
     this.go()
   }
 
@@ -37,6 +40,11 @@ export class Notices {
 
   /** It stays while a person is at it. */
   private readonly hold = (): void => clearTimeout(this.timer)
+
+  private readonly entered = (e: FocusEvent): void => {
+    this.hold()
+    this.before ??= e.relatedTarget as HTMLElement
+  }
 
   dismiss(): void {
     this.take()?.ends?.()
@@ -57,15 +65,17 @@ export class Notices {
         ? html`<div class="notice ${
           shown.bad ? 'bad' : ''
         }" part="notice" @pointerenter=${this.hold} @pointerleave=${this.go}
-        @focusin=${this.hold} @focusout=${this.go}>
+        @focusin=${this.entered} @focusout=${this.go}>
       <p><bdi>${shown.text}</bdi>${shown.hint ? html` <span class="hint"><bdi>${shown.hint}</bdi></span>` : nothing}</p>
       ${
           shown.undo
             ? html`<button type="button" class="small" @click=${() => this.take()?.undo?.()}>${t('undo')}</button>`
             : nothing
         }
-      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() =>
-          this.dismiss()}>${cross}</button>
+      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() => {
+          this.dismiss()
+          this.before?.focus()
+        }}>${cross}</button>
     </div>`
         : nothing
     }</div>`

@@ -63,6 +63,10 @@ export function keepFocus(focused: Element | null | undefined, render: () => voi
   else if (had) (focused as HTMLElement).focus({ preventScroll: true })
 }
 
+/** Gives the focus to an element that the next rendering makes. */
+export const focusSoon = (within: Element, selector: string): unknown =>
+  requestAnimationFrame(() => within.querySelector<HTMLElement>(selector)?.focus())
+
 /** Declares properties that render the element again when they change, and have no attribute. */
 export function reactive(...names: string[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, { attribute: false }]))

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
-import { define, freshId, reactive } from '../../ui/part.ts'
+import { define, focusSoon, freshId, reactive } from '../../ui/part.ts'
 import { searchField } from '../../ui/fields.ts'
 import { hostOf } from '../server/diagnosis.ts'
 import { clean, line } from '../../ui/text.ts'
@@ -135,6 +135,8 @@ class CatalogueDialog extends PanelDialog {
     try {
       const found = await search!.more()
       if (search !== this.search) return // another search has begun
+      // The button for more may have the focus, and may go.
+      if (this.focused?.ariaDisabled) focusSoon(this, `.listing:nth-child(${this.listings.length + 1}) button`)
       this.listings = [...this.listings, ...found]
     } catch (e) {
       if (search !== this.search) return

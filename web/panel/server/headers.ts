@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { define, focusSoon, freshId, reactive, valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
 import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
@@ -50,14 +50,13 @@ class Headers extends PanelPart {
       <p class="dim">${this.t('headers_to', { host: clean(this.host, 100) })}</p>
       ${this.rows.map((row, i) => this.row(row, i + 1))}
       <div class="row">
-        <button type="button" class="small" @click=${() => this.put([...this.rows, freshRow()])}>${
-      this.t('add_header')
-    }</button>
+        <button type="button" class="small" @click=${() => this.add()}>${this.t('add_header')}</button>
         ${
       this.rows.some((r) => r.name.toLowerCase() === 'authorization')
         ? nothing
-        : html`<button type="button" class="small" @click=${() =>
-          this.put([...this.rows, freshRow('Authorization')])}>${this.t('add_authorization')}</button>`
+        : html`<button type="button" class="small" @click=${() => this.add('Authorization')}>${
+          this.t('add_authorization')
+        }</button>`
     }
       </div></fieldset>`
   }
@@ -101,6 +100,12 @@ class Headers extends PanelPart {
     } @click=${() => this.put(this.rows.filter((r) => r !== row))}>${cross}</button>
       ${note ? html`<p id="${row.id}-note" class="hint ${problem ? 'bad' : 'warn'}">${note}</p>` : nothing}
     </div>`
+  }
+
+  private add(name = ''): void {
+    const row = freshRow(name)
+    this.put([...this.rows, row])
+    focusSoon(this, `#${row.id}-${name ? 'value' : 'name'}`)
   }
 
   private readonly hide = () => {

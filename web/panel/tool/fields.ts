@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { valueOf } from '../../ui/part.ts'
+import { focusSoon, valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
 import { pointerStep, type FieldProblem } from '../form/problems.ts'
@@ -134,8 +134,11 @@ function itemsView(form: Form, field: ArrayField, items: State[], path: string, 
         ))}>${cross}</button></li>`
     )
   }</ol>
-    <button type="button" class="small" ?disabled=${items.length >= (field.maxItems ?? 500)} @click=${() =>
-    put([...items, initial(field.item)])}>${t('add_item')}</button>`
+    <button type="button" class="small" ?disabled=${items.length >= (field.maxItems ?? 500)} @click=${(e: Event) => {
+    const list = (e.currentTarget as HTMLElement).previousElementSibling!
+    put([...items, initial(field.item)])
+    focusSoon(list, ':scope > :last-child :is(input, select, textarea)')
+  }}>${t('add_item')}</button>`
 }
 
 const inputTypes: Record<string, string> = { email: 'email', uri: 'url', url: 'url', date: 'date' }
