@@ -80,7 +80,7 @@ for (const [library, alias] of Object.entries(libraries))
           )
         if (req.url === '/page.js')
           return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0]!.text)
-        await sendFile(`${root}dist/npm`, req.url!, res)
+        if (req.url !== '/silent') await sendFile(`${root}dist/npm`, req.url!, res)
       })
       page = await openPage(browser, site.url)
       await page.waitForFunction('window.panel')
@@ -118,6 +118,9 @@ for (const [library, alias] of Object.entries(libraries))
 
     test('a call in the first effect waits for its tool, and no longer than for the first discovery', async () =>
       assert.deepEqual(await run('firstEffect'), { said: 'early', unknown: 'unknown_tool' }))
+
+    test('a call that waits for its tool can be cancelled', async () =>
+      assert.deepEqual(await run('cancelled'), { code: 'aborted', lastError: null }))
 
     test('a registry that somebody else closes is not ready any more', async () =>
       assert.deepEqual(await run('closing'), { before: 'ready ready 7', after: 'partial partial 0 closed' }))

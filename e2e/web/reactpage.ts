@@ -186,6 +186,25 @@ export async function firstEffect(): Promise<unknown> {
   return Object.fromEntries(answers)
 }
 
+/** A call is cancelled while it waits for the list of a server that is silent. */
+export async function cancelled(): Promise<unknown> {
+  let mcp!: UseMCP
+  const Chat = () => {
+    mcp = useMCP({ storage: 'memory', servers: { silent: { url: `${location.origin}/silent` } } })
+    return null
+  }
+  const { root } = mount()
+  root.render(h(Chat))
+  await until(() => mcp?.registry)
+  const ends = new AbortController()
+  const call = mcp.dispatch('silent__echo', {}, { signal: ends.signal }).catch((e: { code: string }) => e.code)
+  ends.abort()
+  const code = await call
+  const { lastError } = mcp.registry!.getSnapshot().servers['silent']!
+  root.unmount()
+  return { code, lastError }
+}
+
 /** A component whose registry somebody else closes. */
 export async function closing(): Promise<unknown> {
   let mcp!: UseMCP
@@ -364,6 +383,7 @@ Object.assign(window, {
   tearing,
   lifetime,
   firstEffect,
+  cancelled,
   closing,
   failing,
   panel,

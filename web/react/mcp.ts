@@ -48,10 +48,10 @@ class Life {
     return () => void this.listeners.delete(listener)
   }
 
-  dispatch: types.UseMCP['dispatch'] = async (name, ...call) => {
+  dispatch: types.UseMCP['dispatch'] = async (name, args, options) => {
     const registry = await this.ready()
-    await this.listed(registry, name)
-    return registry.dispatch(name, ...call)
+    await this.listed(registry, name, options?.signal)
+    return registry.dispatch(name, args, options)
   }
 
   rediscover: types.UseMCP['rediscover'] = async (names) => (await this.ready()).discover(names)
@@ -90,15 +90,16 @@ class Life {
     }
   }
 
-  /** Waits until the tool is listed, or the first discovery has ended. */
-  private listed(registry: Registry, name: string): Promise<void> {
+  /** Waits until the tool is listed, the first discovery has ended, or the signal aborts. */
+  private listed(registry: Registry, name: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         stop()
         resolve()
       }
       const stop = registry.subscribe(() => registry.has(name) && end())
-      if (registry.has(name)) end()
+      signal?.addEventListener('abort', end)
+      if (signal?.aborted || registry.has(name)) end()
       else this.discovering!.then(end, end)
     })
   }
