@@ -3,6 +3,7 @@ package gateway
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func expand(text string) (out, missing string) {
 
 var secretFlag = regexp.MustCompile(`(?i)^--?[\w-]*(?:key|token|secret|password|passwd|auth|credential)[\w-]*(?:=(.*))?$`)
 
-// secretsOf returns the configured values that may be secrets.
+// secretsOf returns the configured values that may be secrets, the longest first: one may be a part of another.
 func secretsOf(s Server) []string {
 	var all []string
 	add := func(value string) {
@@ -75,6 +76,7 @@ func secretsOf(s Server) []string {
 			}
 		}
 	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
 }
 

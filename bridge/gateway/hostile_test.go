@@ -450,6 +450,13 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+func TestASecretWithinAnotherIsHidden(t *testing.T) {
+	secrets := secretsOf(Server{Env: map[string]string{"A": "key-one", "B": "key-one-and-more", "C": "a-key-one"}})
+	if got := redact("key-one-and-more, a-key-one, key-one", secrets); got != "[redacted], [redacted], [redacted]" {
+		t.Error(got)
+	}
+}
+
 // A program that never answers server/discover has shown its era once it answers initialize. Others do not wait for it.
 func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
 	for _, shared := range []bool{false, true} {

@@ -108,12 +108,14 @@ func forgot(status int, rpc *registry.RPCError) bool {
 // redact hides the configured header values, should a server repeat them. It
 // comes before anything that cuts.
 func (d *dial) redact(words string) string {
+	var secrets []string
 	for i := 1; i < len(d.headers); i += 2 {
-		words = text.Redact(words, d.headers[i])
+		secrets = append(secrets, d.headers[i])
 	}
 	if id := d.sessionID.Load(); id != nil {
-		words = text.Redact(words, *id)
+		secrets = append(secrets, *id)
 	}
+	words = text.Redact(words, secrets...)
 	if d.auth != nil {
 		words = d.auth.Redact(words)
 	}

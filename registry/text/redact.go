@@ -14,19 +14,28 @@ const hidden = "[redacted]"
 // Redact also hides the beginning of a value at the end of s, because an earlier cut may
 // have left it.
 func Redact(s string, values ...string) string {
+	var secrets []string
 	for _, value := range values {
 		_, credential, _ := strings.Cut(value, " ")
-		for _, secret := range []string{value, credential} {
-			secret = Cut(secret, 3*(len(s)/3+1)) // s is too short for more of it
-			if len(secret) < leastSecret {
-				continue
+		secrets = append(secrets, value, credential)
+	}
+	for range secrets {
+		longest := 0 // comes first, because one secret may be a part of another
+		for i := range secrets {
+			if len(secrets[i]) > len(secrets[longest]) {
+				longest = i
 			}
-			coded := strings.TrimRight(Base64(secret), "=")
-			s = hide(s, secret)
-			s = hide(s, percentEncoded(secret))
-			s = hide(s, coded)
-			s = hide(s, urlSafe(coded))
 		}
+		secret := Cut(secrets[longest], 3*(len(s)/3+1)) // s is too short for more of it
+		if len(secret) < leastSecret {
+			break
+		}
+		secrets[longest] = ""
+		coded := strings.TrimRight(Base64(secret), "=")
+		s = hide(s, secret)
+		s = hide(s, percentEncoded(secret))
+		s = hide(s, coded)
+		s = hide(s, urlSafe(coded))
 	}
 	return hideTokens(s)
 }

@@ -34,6 +34,13 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+func TestRedactOfASecretWithinAnother(t *testing.T) {
+	want := "a [redacted] b [redacted]"
+	if got := text.Redact("a key-1-of-two b key-1", "key-1", "Bearer key-1-of-two"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Each of these texts keeps a search busy for minutes that begins again at each place.
 func TestRedactTakesLinearTime(t *testing.T) {
 	const size = 2 << 20
