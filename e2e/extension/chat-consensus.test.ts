@@ -276,6 +276,7 @@ test('S9: a client with tasks calls a chat as a task, over stdio and over HTTP',
     const other = client === desk ? http : desk
     await assert.rejects(other.experimental.tasks.getTask(id), /no such task of this client/)
 
+    await asking.idle()
     const slow = asking.prompt('[[slow ms=60000]]')
     const stream = tasks.callToolStream(
       { name: 'chat_chatgpt', arguments: { prompt: slow.prompt } },
@@ -317,6 +318,7 @@ test('S9: Portolan calls a chat as a task of 2026-07-28, and cancels one', async
     assert.ok(heard.some((m) => /ChatGPT|answer/i.test(m)), heard.join('\n'))
     assert.deepEqual(await registry.tasks(), [])
 
+    await asking.idle()
     const slow = await registry.call(tool, { prompt: asking.prompt('[[slow ms=60000]]').prompt }, { detach: true })
     await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
     await slow.cancel()

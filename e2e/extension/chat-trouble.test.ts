@@ -32,6 +32,7 @@ const own: Record<(typeof sites)[number], Record<string, (asking: Asking) => Pro
 
   gemini: {
     async 'time in the queue counts'(asking) {
+      await asking.rig.until('the run before has ended', (s) => !s.runs.some((r) => r.site === 'gemini'))
       const first = asking.ask('gemini', '[[pause ms=60000]]')
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.site === 'gemini' && r.phase === 'answering'))
       const second = await call(asking.client, 'chat_all', {

@@ -24,6 +24,7 @@ for (const granted of [true, false])
         windowId,
       )
       assert.equal((await asking.look(id)).hidden, true)
+      await asking.idle()
       const asked = asking.ask('gemini', '[[pause ms=60000]]')
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
       assert.equal((await asking.look(id)).hidden, !granted)

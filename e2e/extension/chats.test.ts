@@ -415,6 +415,7 @@ test('assist: the person sends and hands over', async () => {
 })
 
 test('a killed worker: the client gets an error at once, and the next prompt is answered', async () => {
+  await rig.until('no runs', (s) => !s.runs.length)
   const asked = call(desk, 'chat_chatgpt', { prompt: fresh('[[slow ms=8000]]').prompt })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   const begun = Date.now()
