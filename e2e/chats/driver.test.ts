@@ -26,7 +26,7 @@ const asRead = (text: string, origin: string) =>
   text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
     .replaceAll('](/images', `](${origin}/images`)
 
-describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
+describe('driver', { concurrency: 8, timeout: 300_000 }, () => {
   test('an address that the page sets after the text is in the answer', async () => {
     const driven = await sites.open(article)
     await driven.page.evaluate(() => {

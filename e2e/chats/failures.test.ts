@@ -175,7 +175,7 @@ const rows: Row[] = [
   },
 ]
 
-describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
+describe('the driver fails', { concurrency: 8, timeout: 300_000 }, () => {
   for (const [nth, row] of rows.entries())
     for (const on of some(row.on, nth)) {
       test(`${row.name}: ${row.code}, ${on.name}`, async () => {

@@ -23,7 +23,7 @@ const troubles: { name: string; on: Partial<On>; mark?: string; code: FailureCod
   { name: 'no answer', on: { times: { ...times, response: 1500 } }, mark: '[[noresponse]]', code: 'STUCK' },
 ]
 
-describe('S12: sites that are data', { concurrency: 3, timeout: 100_000 }, () => {
+describe('S12: sites that are data', { concurrency: 3, timeout: 300_000 }, () => {
   for (const on of others) {
     test(`${on.name}: several lines, thinking, a second turn; each selector has a page that proves it`, async () => {
       const wanted = selectors(siteSpecs[on.site], on.layout)

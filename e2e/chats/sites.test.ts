@@ -7,7 +7,7 @@ import { layouts, right, plain, Sites, token } from './site.ts'
 
 const sites = new Sites()
 
-describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
+describe('sites', { concurrency: 4, timeout: 300_000 }, () => {
   for (const on of layouts)
     test(`${on.name}: each selector has a page that proves it`, async () => {
       const wanted = selectors(siteSpecs[on.site], on.layout)

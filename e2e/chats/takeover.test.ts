@@ -36,7 +36,7 @@ const goElsewhere = (driven: Driven): Promise<void> =>
     document.querySelector('main')!.prepend(turns)
   }, sites.pages.path('chatgpt', sites.pages.seed('chatgpt', 1)))
 
-describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_000 }, () => {
+describe("the driver's input, and the user's", { concurrency: 8, timeout: 300_000 }, () => {
   const several = 'First line of\nseveral\n\nlines, token:'
   for (const on of [article, gemini, aistudio]) {
     for (const mangle of ['once', 'newlines'] as const) {

@@ -171,7 +171,7 @@ export class TestBridge {
   }
 
   private async listens(): Promise<boolean> {
-    return fetch(`http://${this.address}/`).then(() => true, () => false)
+    return fetch(`http://${this.address}/`, { signal: AbortSignal.timeout(5000) }).then(() => true, () => false)
   }
 }
 

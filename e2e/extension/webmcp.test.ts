@@ -389,7 +389,7 @@ test('a form that is a tool is submitted, and a page that the person goes back t
   const { text, error } = await use(id, 'find', { arguments: { q: 'boat' } })
   assert.ok(error ? text.endsWith('(TAB_CLOSED)') : text === '', text)
   await page.holds(`location.pathname === '/found' && location.search === '?q=boat'`)
-  await page.evaluate(() => history.back())
+  await page.evaluate(() => void setTimeout(() => history.back()))
   await page.holds(`location.pathname === '/form'`)
   await rig.until('the form', (s) => s.pageTools.some((p) => p.tabs.some((t) => t.id === id && t.title === 'Form')))
   assert.match((await use(id, 'find')).text, /\(INVALID_ARGUMENTS\)$/)

@@ -232,7 +232,7 @@ test('a page that comes back from the back/forward cache goes on, in each mode',
     })()`)
     await page.send('Page.navigate', { url: 'about:blank' })
     await page.holds("location.href === 'about:blank'")
-    await page.evaluate('history.back()')
+    await page.evaluate('void setTimeout(() => history.back())')
     await page.holds("location.href !== 'about:blank' && document.readyState === 'complete'")
     const outcome = await page.evaluate(`(async () => {
       if (!window.r) return
