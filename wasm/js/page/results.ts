@@ -70,8 +70,9 @@ export class Results {
       if (typeof uri !== 'string' || uri.length > 8192) continue
       let named = this.#named.get(server)
       if (!named) this.#named.set(server, named = new Set())
+      named.delete(uri) // the newest is last
       named.add(uri)
-      if (named.size > mostNamed) { for (const oldest of named) return void named.delete(oldest) }
+      if (named.size > mostNamed) named.delete(named.values().next().value!)
     }
   }
 

@@ -63,3 +63,21 @@ test('sizes round as in Go', () => {
     assert.equal(textOf({ content: [{ type: 'image', data }] }, 0).text, `[image: ${want}]`)
   }
 })
+
+test('a full list of named resources takes all of a result, and the oldest leave', async () => {
+  const results = new Results()
+  const name = (...uris: string[]) => {
+    const content = uris.map((uri) => ({ type: 'resource_link', name: 'a', uri }))
+    return results.take({ server: 's', tool: 't', isError: false, durationMs: 1, value: { content } }, 0, '')
+  }
+  await name(...Array.from({ length: 1000 }, (_, i) => `a:${i}`))
+  await name('a:0', 'b:1', 'b:2')
+  assert.deepEqual(['b:1', 'b:2', 'a:0', 'a:1', 'a:2', 'a:3'].map((uri) => results.hasNamed('s', uri)), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    true,
+  ])
+})
