@@ -89,3 +89,17 @@ test('a content that was cut keeps no whole one in memory', async () => {
   assert.ok(process.memoryUsage().heapUsed - before < 20e6)
   assert.equal(seen.at(-1)!.answer!.length, (64 << 10) + 1)
 })
+
+test('exchanges of a new module are others, also where those of the old one did not end', () => {
+  const seen: Activity[] = []
+  const activities = new Activities(new Map([[(a: Activity) => seen.push(a), { exchanges: true }]]), () => [])
+  const exchange = { method: 'POST', url: 'https://a.example/mcp', requestHeaders: [] }
+  const tell = (phase: 'begin' | 'end') =>
+    activities.exchange({ event: 'exchange', exchangeId: 4, phase, at: 1, exchange }, {})
+  tell('begin') // then its worker died, and the next one counts from the start
+  tell('begin')
+  tell('end')
+  const [lost, begun, ended] = seen.map((a) => a.id)
+  assert.notEqual(lost, begun)
+  assert.equal(begun, ended)
+})

@@ -108,9 +108,10 @@ export class Activities {
 
   /** Reports an HTTP exchange. Its server is the one with that URL, or else one of that origin. */
   exchange({ exchangeId: id, phase, at, durationMs, exchange }: ExchangeEvent, servers: Servers): void {
-    let number = this.#exchanges.get(id)
-    if (number === undefined) this.#exchanges.set(id, number = ++last)
+    // A module counts its exchanges from the start, and those of one whose worker died have no end.
+    const number = (phase === 'end' && this.#exchanges.get(id)) || ++last
     if (phase === 'end') this.#exchanges.delete(id)
+    else this.#exchanges.set(id, number)
     const places = [exchange.url, ...new URL(exchange.url, 'http://localhost').searchParams.values()]
     const of = (same: (place: string, url: string) => boolean) =>
       Object.keys(servers).find((name) => places.some((place) => same(place, servers[name]!.config.url)))
