@@ -763,3 +763,15 @@ test('a report of an exchange has no header value, also where the server escapes
   assert.match(told[1]!, /redacted.*redacted/)
   assert.ok(told.every((text) => !text.includes('45678')), told[1])
 })
+
+test('a whole body is bounded in bytes', async () => {
+  const WHOLE = 4, most = 256 << 10
+  for (const [text, fits] of [['é'.repeat(most / 2), true], [`${'é'.repeat(most / 2)}.`, false]] as const) {
+    handler = answer('application/json', text)
+    const seen = await new Client().run(0, WHOLE, 'GET')
+    assert.deepEqual(
+      [seen.kind, seen.numbers[0], seen.texts.at(-1)],
+      fits ? [Kind.Refused, 200, text] : [Kind.End, Why.TooLarge, `response over ${most} bytes`],
+    )
+  }
+})

@@ -330,13 +330,11 @@ export class Platform {
 
   async #read(x: Exchange, method: string, response: Response): Promise<void> {
     const { status } = response
-    if (x.flags & WHOLE) {
-      const text = await readStart(this.#open(x, response), WHOLE_BYTES + 1)
-      if (text.length > WHOLE_BYTES) return this.#end(x, Why.TooLarge, `response over ${WHOLE_BYTES} bytes`)
-      return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
-    }
-    if (!response.ok) {
-      const text = await readStart(this.#open(x, response), this.#bounds.errorBytes)
+    const isWhole = (x.flags & WHOLE) !== 0
+    if (isWhole || !response.ok) {
+      const text = await readStart(this.#open(x, response), isWhole ? WHOLE_BYTES : this.#bounds.errorBytes)
+      if (isWhole && x.reader && x.reader.size > WHOLE_BYTES)
+        return this.#end(x, Why.TooLarge, `response over ${WHOLE_BYTES} bytes`)
       return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
     }
     if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, 0, status, 0, 0, headerLines(response.headers))
