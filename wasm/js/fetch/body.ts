@@ -205,7 +205,11 @@ export async function readJson(
     if (length > bounds.bytes) throw new BodyTooLarge(`response over ${bounds.bytes} bytes`)
     for (let size = 0;;) {
       const piece = await reader.read()
-      if (!piece) return gathering.json() ?? fail()
+      if (!piece) {
+        const json = gathering.json()
+        if (json) return json
+        throw new NotJson()
+      }
       size += piece.length
       const began = performance.now()
       gathering.push(piece)
@@ -249,10 +253,6 @@ export async function parseJson(text: string, bounds: JsonBounds): Promise<Json 
   } catch {
     return undefined
   }
-}
-
-function fail(): never {
-  throw new NotJson()
 }
 
 /** The first `max` bytes of the body as text. Empty if the body cannot be read. */

@@ -176,15 +176,11 @@ function emitText(r: Reader, m: JsonObject, text: string | undefined, last: numb
   }
   if (!last) return
   const { id, error } = m
-  if (!isObject(error)) return r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id }))
-  const { code, message } = error
-  const words = typeof message === 'string' ? message.slice(0, ERROR_CHARS) : ''
-  r.emit(
-    Kind.Message,
-    last,
-    0,
-    0,
-    0,
-    JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }),
-  )
+  let short: JsonObject = { id }
+  if (isObject(error)) {
+    const { code, message } = error
+    const words = typeof message === 'string' ? message.slice(0, ERROR_CHARS) : ''
+    short = { id, error: { code: typeof code === 'number' ? code : 0, message: words } }
+  }
+  r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify(short))
 }
