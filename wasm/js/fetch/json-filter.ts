@@ -183,7 +183,10 @@ export class JsonFilter {
   }
 }
 
-/** The last place before `end` where the string can be cut outside of a character and of an escape. */
+/**
+ * The first place where the string can be cut for sure: not within a character or an escape. -1: it ends before, or in
+ * a later chunk.
+ */
 function safeCut(chunk: Uint8Array, escaped: boolean): number {
   const ESCAPE = 6 // \u0000
   for (let at = escaped ? 1 : 0, after = 0; at < chunk.length; at++, after++) {

@@ -12,7 +12,7 @@ interface Spent {
   reported: boolean
 }
 
-/** The most sessions. Each is forgotten after a second. */
+/** The most sessions that are counted. Beyond it, all counts begin again. */
 const SESSIONS = 1000
 
 export class RateLimit {
