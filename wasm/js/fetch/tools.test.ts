@@ -126,6 +126,10 @@ test('secrets of the request are taken out of definitions', () => {
       [wire('see s3cr3t/t0ken.').replace('s3cr3t', 's3c\\u00723t'), 'see [redacted].'],
     ] as const
   ) assert.deepEqual(shown(text), { description: want, sent: true }, text)
+  const both = secretsOf([['X-Account', 'acme-corp'], ['X-Key', 'acme-corp-9f8a7b6c']])
+  const text = wire('see acme-corp-9f8a7b6c of acme-corp.')
+  const { list: { tools } } = readTools(JSON.parse(text), text.length, text, bounds, both)!
+  assert.equal((tools![0] as { description: string }).description, 'see [redacted] of [redacted].')
   const named = JSON.stringify({ tools: [{ name: 's3cr3t/t0ken', inputSchema: schema }] })
   const list = readTools(JSON.parse(named), named.length, named, bounds, secrets)!
   assert.deepEqual(list.list.names, [])

@@ -37,7 +37,7 @@ export function secretsOf(headers: readonly (readonly [name: string, value: stri
         return [v, encodeURIComponent(v), coded, coded.replaceAll('+', '-').replaceAll('/', '_')]
       }).map((v) => JSON.stringify(v).slice(1, -1)).flatMap((v) => [v, v.replaceAll('/', '\\/')]), // some escape each /
     ),
-  ]
+  ].sort((a, b) => b.length - a.length) // one may be a part of another
 }
 
 const NAME_BYTES = 256
@@ -76,7 +76,7 @@ export class ToolsReader {
   #chars = 0
 
   /** `secrets` are taken out of definitions. */
-  constructor(bounds: ToolBounds, secrets: readonly string[] = []) {
+  constructor(bounds: ToolBounds, secrets: readonly string[]) {
     this.#bounds = bounds
     this.#secrets = secrets
   }

@@ -103,3 +103,14 @@ test('exchanges of a new module are others, also where those of the old one did 
   assert.notEqual(lost, begun)
   assert.equal(begun, ended)
 })
+
+test('a secret that begins with another one is redacted as a whole', async () => {
+  const seen: (string | undefined)[] = []
+  const listener = (a: Activity) => void (a.phase === 'begin' && seen.push(a.args))
+  const headers = { account: 'acme-corp', key: 'acme-corp-9f8a7b6c' }
+  const config = { url: 'https://a.example', headers } as unknown as ServerConfig
+  const activities = new Activities(new Map([[listener, { contents: true }]]), () => [config])
+  const result = { content: [], isError: false, text: '', durationMs: 0 } as unknown as ToolResult
+  await activities.call('s', 's__t', { about: 'is acme-corp-9f8a7b6c right?' }, {}, () => Promise.resolve(result))
+  assert.deepEqual(seen, ['{"about":"is [redacted] right?"}'])
+})

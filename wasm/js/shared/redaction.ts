@@ -23,7 +23,8 @@ export function configSecrets({ headers, auth }: ServerConfig): string[] {
 export class Redaction<C = void> {
   readonly #hook: ((value: unknown, context: C) => unknown) | undefined
   readonly #mask: ((text: string) => string) | undefined
-  readonly #secrets = new Set<string>()
+  /** The longest first, because one may be a part of another. */
+  #secrets: string[] = []
 
   /** `mask` removes from a text what looks like a secret. */
   constructor(hook?: (value: unknown, context: C) => unknown, mask?: (text: string) => string) {
@@ -33,12 +34,13 @@ export class Redaction<C = void> {
 
   /** Adds the secrets of a configuration. */
   learn(config: Partial<ServerConfig>): void {
-    for (const secret of configSecrets(config as ServerConfig)) this.#secrets.add(secret)
+    const all = new Set([...this.#secrets, ...configSecrets(config as ServerConfig)])
+    this.#secrets = [...all].sort((a, b) => b.length - a.length)
   }
 
   /** The redacted value. */
   value<T>(v: T, context: C): T {
-    const plain = this.#secrets.size || this.#mask ? this.#walk(v) : v
+    const plain = this.#secrets.length || this.#mask ? this.#walk(v) : v
     return (this.#hook ? this.#hook(plain === v ? structuredClone(v) : plain, context) : plain) as T
   }
 
