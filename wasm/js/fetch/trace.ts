@@ -2,10 +2,11 @@
 
 import type { HttpExchange } from '../shared/types.ts'
 import type { ExchangeEvent } from '../shared/protocol.ts'
+import { join } from './json-array.ts'
 import { isPlainHeader, secretsOf } from './tools.ts'
 
-/** The part of a body that is reported, in bytes. */
-const BODY_BYTES = 64 << 10
+/** The part of a body that is reported, in characters. */
+const BODY_CHARS = 64 << 10
 
 const MASK = '[redacted]'
 
@@ -52,19 +53,13 @@ export class Trace {
     const parts: Uint8Array[] = []
     let size = 0
     try {
-      for (let piece; copy && size <= BODY_BYTES && (piece = (await copy.read()).value);) {
+      for (let piece; copy && size <= BODY_CHARS && (piece = (await copy.read()).value);) {
         parts.push(piece)
         size += piece.length
       }
     } catch { /* it broke off: what came is reported */ }
     copy?.cancel().catch(() => {})
-    const whole = new Uint8Array(size)
-    let at = 0
-    for (const part of parts) {
-      whole.set(part, at)
-      at += part.length
-    }
-    if (copy) x.responseBody = this.#text(whole)
+    if (copy) x.responseBody = this.#text(join(parts))
     this.#send('end')
   }
 
@@ -74,9 +69,9 @@ export class Trace {
 
   #text(body: Uint8Array): string {
     if (this.#isPrivate) return MASK
-    const text = new TextDecoder().decode(body.subarray(0, BODY_BYTES))
-    const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, MASK), text)
-    return body.length > BODY_BYTES ? `${shown}…` : shown
+    // A cut before the search would leave a part of a secret.
+    const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, MASK), new TextDecoder().decode(body))
+    return body.length > BODY_CHARS ? `${shown.slice(0, BODY_CHARS)}…` : shown
   }
 
   #send(phase: 'begin' | 'end'): void {
