@@ -512,8 +512,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const local = this.#isLocal(tool?.server) ? tool : undefined
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
-    const { server } = tool ?? {}
-    const leaks = server === undefined || local ? undefined : this.#leaks(sent, server)
+    const leaks = tool && !local ? this.#leaks(sent, tool.server) : undefined
     const asked = local && { ...local, pin: localPin }
     const denied = await this.#admit(() => local && find() === local ? asked : find(), name, sent, signal, leaks)
     if (signal?.aborted) throw aborted(signal)
@@ -770,10 +769,11 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#approved.delete(server))
       this.#owner.trust?.().then((t) => t.define(server, list.tools)).catch(ignore)
     if (list.held.length) {
+      const others = this.#filling
       this.#filling = this.#owner.trust?.().then(async (t) => {
         const held = await t.before(server, list.held, was)
         if (this.#lists.get(server) === list) this.#replace(server, { ...list, held })
-      }).catch(ignore)
+      }).catch(ignore).then(() => others)
     }
   }
 

@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import type { Texts } from './repair.ts'
 import { openSecrets } from './secrets.ts'
 import { StorageLock } from './storage-lock.ts'
-import type { PinsEvent } from '../shared/protocol.ts'
+import { channelPair } from '../shared/channel.ts'
+import type { Hold, PinsEvent, Request, ToPage } from '../shared/protocol.ts'
+import { RegistryImage } from './registry.ts'
 import { ConfigStore, pinsShape, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
 import type { RememberedApproval, ServerConfig, ToolDefinition, ToolInfo } from '../shared/types.ts'
@@ -400,4 +402,39 @@ test('turns are taken where there are locks, and work is done where there are no
     },
   })
   assert.equal(await others.turn(async () => 3), 3)
+})
+
+test('a discovery ends once the held tools of all servers have their approved definitions', async () => {
+  const definition: ToolDefinition = { name: 't', inputSchema: {} }
+  const approved = JSON.stringify({ [key]: JSON.stringify({ t: { ...definition, title: 'before' } }) })
+  const slow: Texts = {
+    get: async (name) => {
+      if (name !== 'portolan.approved') return undefined
+      await new Promise(setImmediate)
+      return approved
+    },
+    set: () => {},
+  }
+  const [page, end] = channelPair()
+  const post = (m: ToPage) => end.post(m)
+  const list = (server: string, held: Hold) => {
+    const tools = [{ name: `${server}__t`, tool: 't', definition, held }]
+    post({ event: 'tools', server, first: true, last: true, tools })
+  }
+  end.onmessage = (m) => {
+    const { id, method } = m as Request
+    if (method === 'discover') {
+      list('a', { reason: 'changed', changes: [], key })
+      list('b', { reason: 'new', changes: [] })
+    }
+    post({ id, result: { version: '1', resultBytes: 1000, callTimeoutMs: 1000 } })
+  }
+  const trust = new Trust(storeOf(slow), { scan: true }, { turn: (work) => work(), take: () => {}, changed: () => {} })
+  const registry = new RegistryImage({
+    mode: 'main',
+    trust: async () => trust,
+    open: async () => ({ channel: page, mode: 'main', refused: {} }),
+  })
+  const { held } = await registry.discover()
+  assert.deepEqual(held.map((t) => t.before?.['title']), ['before', undefined])
 })
