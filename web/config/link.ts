@@ -1,6 +1,5 @@
-import { parseJSON } from './json.ts'
 import { declaredIn, readDocument, type Found } from './documents.ts'
-import { decoded, isObject, text } from './json.ts'
+import { decoded, isObject, parseJSON, text } from './json.ts'
 
 /** The servers of an install link; null: it is one, and broken; undefined: it is none. */
 export function readLink(link: string, depth = 0): Found | null | undefined {

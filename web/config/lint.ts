@@ -1,6 +1,5 @@
 import type { ServerConfig } from '../../wasm/js/shared/types.ts'
-import { isSecretName } from './headers.ts'
-import { withoutSecrets } from './headers.ts'
+import { isSecretName, withoutSecrets } from './headers.ts'
 import { isLoopback, isPrivate, parsed } from './address.ts'
 import type { Lint } from './types.ts'
 import { decoded } from './json.ts'
