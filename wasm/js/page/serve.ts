@@ -148,10 +148,8 @@ async function perform(
     }
     case 'tasks':
       return (await registry.tasks()).map(({ wait: _, cancel: __, ...info }) => info)
-    case 'waitTask': {
-      const { provenance: _, ...rest } = await (await taskOf(registry, m)).wait({ signal, onProgress })
-      return bare(rest)
-    }
+    case 'waitTask':
+      return bare(await (await taskOf(registry, m)).wait({ signal, onProgress }))
     case 'cancelTask':
       return (await taskOf(registry, m)).cancel()
     case 'resources':
@@ -213,9 +211,8 @@ async function perform(
 const scopeOf = ({ scope }: types.ScopeOptions): types.ScopeOptions | undefined => (scope ? { scope } : undefined)
 
 /** A result as the reply to a call. */
-function bare({ content, structuredContent, _meta, ...rest }: Omit<types.ToolResult, 'provenance'>): object {
-  const { provenance: _, ...bare } = rest as Partial<types.ToolResult>
-  return { ...bare, value: { content, structuredContent, _meta } }
+function bare({ content, structuredContent, _meta, provenance: _, ...rest }: types.ToolResult): object {
+  return { ...rest, value: { content, structuredContent, _meta } }
 }
 
 async function taskOf(
