@@ -1,7 +1,7 @@
 // The images, audio and documents of results, as providers take them.
 
 import { cut, isForUser, sound, type Block } from './text.ts'
-import { fromBase64 } from '../shared/base64.ts'
+import { fromBase64, toBase64 } from '../shared/base64.ts'
 import { plain } from '../shared/plaintext.ts'
 import type { ContentBlock } from '../shared/types.ts'
 
@@ -141,7 +141,7 @@ async function redrawn(bytes: Uint8Array<ArrayBuffer>, mimeType: string, most: n
         }
         const blob = await canvas.convertToBlob({ type, quality: 0.85 })
         if (blob.size <= most)
-          return { kind: 'image', mimeType: blob.type, data: base64(new Uint8Array(await blob.arrayBuffer())) }
+          return { kind: 'image', mimeType: blob.type, data: toBase64(new Uint8Array(await blob.arrayBuffer())) }
       }
       if (side <= shortestSide) return
     }
@@ -153,11 +153,5 @@ async function redrawn(bytes: Uint8Array<ArrayBuffer>, mimeType: string, most: n
 function textDocument(data: string): Media {
   const whole = plain(sound(new TextDecoder().decode(fromBase64(data)))).text
   const { text } = cut(whole, longestText)
-  return { kind: 'document', mimeType: 'text/plain', data: base64(new TextEncoder().encode(text)), text }
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
-  return btoa(text)
+  return { kind: 'document', mimeType: 'text/plain', data: toBase64(new TextEncoder().encode(text)), text }
 }

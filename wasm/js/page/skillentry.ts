@@ -1,4 +1,4 @@
-import { fromBase64 } from '../shared/base64.ts'
+import { fromBase64, toBase64 } from '../shared/base64.ts'
 import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import type * as types from '../shared/types.ts'
@@ -76,7 +76,7 @@ async function pinOf(
   const lines = files === 'dynamic'
     ? [files, skill, JSON.stringify(frontmatter)]
     : [JSON.stringify([name, description]), ...files.map(({ uri, digest }) => JSON.stringify([uri, digest])).sort()]
-  return base64(await sha256(new TextEncoder().encode(lines.join('\n'))))
+  return toBase64(await sha256(new TextEncoder().encode(lines.join('\n'))))
     .replaceAll('+', '-').replaceAll('/', '_').replace('=', '')
 }
 
@@ -161,12 +161,6 @@ export function textOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
-}
-
-export function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
-  return btoa(text)
 }
 
 export const sha256 = async (bytes: Uint8Array<ArrayBuffer>) =>

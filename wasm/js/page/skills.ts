@@ -1,3 +1,4 @@
+import { toBase64 } from '../shared/base64.ts'
 import { isObject } from '../shared/object.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
 import { fromWire, type WireError } from '../shared/errors.ts'
@@ -11,7 +12,6 @@ import { checkFields } from '../shared/fields.ts'
 import { frontmatterFault } from './frontmatter.ts'
 import { arrayOf, checkText, isContents, originAt, valueOf } from './offered.ts'
 import {
-  base64,
   bytesOf,
   hex,
   isInside,
@@ -366,7 +366,7 @@ export class Skills {
       path,
       ...(mimeType && { mimeType }),
       size,
-      ...(content === undefined ? { blob: base64(bytes) } : { content }),
+      ...(content === undefined ? { blob: toBase64(bytes) } : { content }),
       text,
       provenance: { server, uri: entry.uri, origin: originAt(this.#source, server), untrusted: true },
       ...(truncated && { truncated, handle }),

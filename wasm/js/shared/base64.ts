@@ -8,3 +8,10 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i)
   return bytes
 }
+
+/** Bytes as base64. In parts, because a call takes some 100,000 arguments at most. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000))
+  return btoa(text)
+}
