@@ -26,3 +26,21 @@ test('an event in very many parts is searched once', async (t) => {
   assert.deepEqual(events, [{ type: 'progress', stage: 'plan' }, { type: 'answer', markdown, url: '' }])
   assert.ok(searched < 1_000_000, `${searched} characters`)
 })
+
+test('a run that is aborted with its question asks nobody', async (t) => {
+  const caller = new AbortController()
+  t.mock.method(globalThis, 'fetch', async () => {
+    const said = 'event: clarify\ndata: {"question":"Which one?"}\n\n'
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(said)),
+      cancel: () => caller.abort(), // while the run leaves the response
+    })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  const events = []
+  for await (const e of remoteRun('https://x.example/', { prompt: 'x', signal: caller.signal })) {
+    events.push(e)
+    if (e.type === 'clarify') break
+  }
+  assert.deepEqual(events, [{ type: 'error', code: 'aborted' }])
+})

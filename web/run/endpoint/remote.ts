@@ -41,6 +41,7 @@ class RemoteRun extends AskingRun {
       for (let answered = request.answered;;) {
         const last = await this.once(put, over, headers ?? {}, { ...request, ...(answered && { answered }) })
         if (last.type !== 'clarify' || answered) return
+        over.throwIfAborted()
         let leave = () => {}
         const left = new Promise<never>((_, reject) => {
           over.addEventListener('abort', leave = () => reject(over.reason))
