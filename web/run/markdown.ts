@@ -35,7 +35,7 @@ const inline = new RegExp(
 export const plain = (text: string): Inline => ({ kind: 'text', text })
 
 /** Parts of a line. Raw HTML is dropped. A link that is not admitted leaves its words. */
-export function inlines(text: string, admit: Admit): Inline[] {
+function inlines(text: string, admit: Admit): Inline[] {
   const parts: Inline[] = []
   const put = (part: Inline) => {
     const last = parts.at(-1)
@@ -104,7 +104,7 @@ export const wordsOf = (parts: Inline[]): string =>
   parts.map((part) => 'text' in part ? part.text : wordsOf(part.parts)).join('')
 
 /** Parts of a line as Markdown, in which every link stands as one. */
-export const printInlines = (parts: Inline[]): string =>
+const printInlines = (parts: Inline[]): string =>
   parts.map((part) => {
     switch (part.kind) {
       case 'text':

@@ -7,7 +7,7 @@ import { jsonOf, type Source } from './results.ts'
 export type Plan = Record<string, unknown>
 
 /** The model's answer: a plan, a question, or both. */
-export interface Planned {
+interface Planned {
   plan?: Plan
   question?: string
   /** The fault of the plan. */

@@ -8,7 +8,7 @@ import { mayHide } from '../shared/plaintext.ts'
 import type { Flag } from '../shared/types.ts'
 
 /** The limits of a list and its tools. One tool beyond `toolsPerServer` is read, so that more are known to exist. */
-export type ToolBounds = Pick<
+type ToolBounds = Pick<
   Bounds,
   'definitionBytes' | 'depth' | 'descriptionBytes' | 'schemaDepth' | 'schemaNodes' | 'enumValues' | 'toolsPerServer'
 >

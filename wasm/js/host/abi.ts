@@ -22,7 +22,7 @@ interface Exports {
 }
 
 /** Functions that the module calls, except those of the platforms. */
-export interface Callee {
+interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
   /**
    * A line of `tools` has a tool's name, its pin and, if the tool is held, the JSON text of its Hold, with tabs

@@ -38,7 +38,7 @@ type Network = Pick<PlatformOptions, 'fetch' | 'early'>
 export type Reply = { result: unknown } | { error: WireError }
 
 /** Callbacks of the host that started the instance. */
-export interface InstanceListener {
+interface InstanceListener {
   /** Ends request id. */
   settle(id: number, reply: Reply): void
   progress(id: number, progress: ToolProgress): void

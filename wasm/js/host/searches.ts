@@ -3,7 +3,7 @@ import type { Found, SearchIndex } from '../shared/search.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { inTurns } from '../shared/yield.ts'
 
-export type SearchRequest = Extract<Request, { method: 'index' | 'search' }>
+type SearchRequest = Extract<Request, { method: 'index' | 'search' }>
 
 /** A client's index, and the number of messages that made it. */
 interface Own {

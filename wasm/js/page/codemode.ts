@@ -30,7 +30,7 @@ export interface Ran {
 }
 
 /** The tools for models, as far as a run uses them. */
-export interface CodeTools {
+interface CodeTools {
   readonly tools: readonly ToolInfo[]
   /** Ends with them. */
   readonly ended: AbortSignal

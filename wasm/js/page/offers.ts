@@ -15,7 +15,7 @@ import { checkName, checkNames } from './checkrequest.ts'
 import type { messagesFor } from './messages.ts'
 
 /** The registry, as far as the part uses it. */
-export interface OfferSource extends SkillSource {
+interface OfferSource extends SkillSource {
   skills(): Promise<{ Skills: new(source: SkillSource) => Skills }>
   messagesFor: typeof messagesFor
 }

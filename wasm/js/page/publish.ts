@@ -14,7 +14,7 @@ interface ModelContext {
 }
 
 /** The registry, as far as publishing uses it. */
-export interface Published {
+interface Published {
   /** The functions of the page that models may call now. A function that has not changed is the same object. */
   tools(): types.ToolInfo[]
   call(name: string, args: Record<string, unknown>, options: types.DispatchOptions): Promise<types.ToolResult>

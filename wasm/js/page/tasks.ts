@@ -5,7 +5,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type { TaskHandle, TaskInfo, ToolResult, WaitOptions } from '../shared/types.ts'
 
 /** The registry, as far as the part uses it. */
-export interface TaskSource {
+interface TaskSource {
   requests: Requests
   /** Makes the result of an answer. */
   take(answer: Called): Promise<ToolResult>

@@ -5,7 +5,7 @@ import type { JsonObject } from './object.ts'
 export { isObject, type JsonObject } from './object.ts'
 
 /** The findings of one walk over a parsed value. */
-export interface Extent {
+interface Extent {
   /** The approximate size as JSON text: strings count their UTF-16 units, numbers 4. */
   size: number
   /** The nesting. */

@@ -31,7 +31,7 @@ const mayHoldHidden = new RegExp(
 /** Whether `plain` may change the text. */
 export const mayHide = (s: string) => !ordinary.test(s) && mayHoldHidden.test(s)
 
-export interface Plain {
+interface Plain {
   text: string
   /** The place of the first hidden character in the original, in code points. -1: none. */
   at: number

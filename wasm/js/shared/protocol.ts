@@ -253,7 +253,7 @@ export interface Marks {
 export type Hold = Pick<HeldTool, 'reason' | 'renamedFrom' | 'changes' | 'before'> & { key?: string }
 
 /** The state of a sign-in that continues in another page after a redirect. */
-export interface AuthorizeState {
+interface AuthorizeState {
   /** The parameter `state` of the redirect. */
   state: string
   /** The value of `resume` for a later `signIn`. It has secrets. */
