@@ -11,8 +11,8 @@ type Entry = Record<string, unknown>
 type Entries = Record<string, Entry>
 
 /**
- * A storage whose servers are those of the user and of a project. Each entry of the project has its `scope`: `project`
- * for a server of its own, which hides the user's of the same name, or `override` for a server of the user whose
+ * A storage whose servers are those of the user and of a project. Each entry of the project has its `scope`. `project`
+ * is for a server of its own, which hides the user's of the same name. `override` is for a server of the user whose
  * `enabled` and `tools` differ in this project. The other keys are those of `under`.
  */
 export function projectStorage(
