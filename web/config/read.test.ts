@@ -187,6 +187,7 @@ const faults: [text: string, code: string, line: number, column: number][] = [
   ['{"a": 1} x', 'json_rest', 1, 10],
   ['\n\n  {"a": 1', 'json_unclosed', 3, 3],
   ['{"a":1 "b":2}', 'json_unexpected', 1, 8],
+  ['\r\n{\r\n  "a": ,\r\n  "b": 1\r\n}\r\n', 'json_unexpected', 3, 8],
 ]
 test('the first fault in JSON has its place', () => {
   for (const [text, code, line, column] of faults)

@@ -19,9 +19,10 @@ export function readConfig(text: string, options: { page?: string } = {}): Readi
   const fault = fieldFault('readConfig', options, 'page')
   if (fault) throw new TypeError(`${fault.message}. ${fault.hint}`)
   if (text.length > maxText) return { kind: 'unknown', entries: [], problem: { code: 'too_large', limit: maxText } }
-  const s = unwrap(text)
+  const whole = text.replaceAll('\r\n', '\n')
+  const s = unwrap(whole)
   if (!s) return { kind: 'empty', entries: [] }
-  const found = readAny(s, text)
+  const found = readAny(s, whole)
   if ('code' in found) return { kind: found.kind, entries: [], problem: found.problem }
   const taken = new Set<string>()
   const entries = found.drafts.slice(0, maxEntries).map((d) => finish(d, found.declared, taken, options.page))
@@ -82,7 +83,7 @@ function readURLs(s: string): Found | undefined {
 
 /** Without the fence of a Markdown block, and the quotes around a URL. */
 function unwrap(text: string): string {
-  const s = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n').trim()
+  const s = text.replace(/^\ufeff/, '').trim()
   const fence = /^(?:```|~~~)[^\n]{0,50}\n/.exec(s)
   if (fence) return s.slice(fence[0].length).replace(/\n(?:```|~~~)\s*$/, '').trim()
   return /^(["'`])[^\s"'`]{1,5000}\1$/.test(s) ? s.slice(1, -1) : s
