@@ -14,6 +14,7 @@ declare global {
     asked: unknown[]
     call: Promise<string>
     letOpen: () => void
+    connections: Set<IDBDatabase>
   }
 }
 
@@ -525,6 +526,19 @@ test('a database that is deleted while tabs are open is let go, and made again f
     "r.addServer('s', { url: 'https://s.example/mcp', headers: { first: 'secret' }, enabled: false })",
   )
   assert.equal(await kept(), 'first')
+  await page.evaluate(() => {
+    const connections = window.connections = new Set()
+    const { open } = IDBFactory.prototype, { close } = IDBDatabase.prototype
+    IDBFactory.prototype.open = function(...args) {
+      const request = open.apply(this, args)
+      request.addEventListener('success', () => connections.add(request.result))
+      return request
+    }
+    IDBDatabase.prototype.close = function() {
+      connections.delete(this)
+      close.call(this)
+    }
+  })
   await page.evaluate(() =>
     new Promise((resolve, reject) => {
       const deletion = indexedDB.deleteDatabase('portolan')
@@ -534,6 +548,7 @@ test('a database that is deleted while tabs are open is let go, and made again f
   )
   await page.evaluate("r.updateServer('s', { headers: { second: 'secret' } })")
   assert.equal(await kept(), 'second')
+  assert.equal(await page.evaluate('connections.size'), 1, 'open connections')
   const session = await context.newCDPSession(page)
   await session.send('Storage.clearDataForOrigin', { origin: site.url, storageTypes: 'indexeddb' })
   await page.evaluate("r.updateServer('s', { headers: { third: 'secret' } })")

@@ -17,16 +17,16 @@ export interface Vault {
  * whose database was closed or deleted opens it again.
  */
 export async function openVault(): Promise<Vault> {
-  let vault: Promise<Vault> | undefined
+  let vault: Promise<Vault> | undefined, opened: Promise<IDBDatabase> | undefined
   const use = <T>(work: (v: Vault) => T | Promise<T>): Promise<T> => {
-    let opened: Promise<IDBDatabase>, mine: Promise<Vault>
+    let mine: Promise<Vault>
     return retried(async () => {
-      opened = openDB()
-      mine = vault ??= opened.then(vaultOf)
+      mine = vault ??= (opened = openDB()).then(vaultOf)
       mine.catch(() => vault = undefined) // the next one tries again
       return work(await mine)
     }, () => {
-      if (vault === mine) vault = undefined
+      if (vault && vault !== mine) return // another use has opened it again
+      vault = undefined
       if (connection === opened) connection = undefined
     })
   }
