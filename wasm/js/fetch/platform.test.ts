@@ -766,6 +766,21 @@ test('a report of an exchange has no header value, also where the server escapes
   assert.ok(told.every((text) => !/canary|45678/.test(text)), told[1])
 })
 
+test('a report of an exchange has no values of a query, except addresses without theirs', () => {
+  const shown = (url: string) => {
+    let told = ''
+    const trace = new Trace(({ exchange }) => told = exchange.url, 1, ['GET', url, [], undefined], false)
+    trace.fail()
+    return decodeURIComponent(decodeURIComponent(told))
+  }
+  assert.equal(shown('https://s.test/mcp?key=live:canary&b=1'), 'https://s.test/mcp?key=…&b=…')
+  assert.equal(
+    shown('https://proxy.test/?url=https://s.test/?key=canary'),
+    'https://proxy.test/?url=https://s.test/?key=…',
+  )
+  assert.equal(shown('https://s.test/?a=https://'), 'https://s.test/?a=…')
+})
+
 test('a whole body is bounded in bytes', async () => {
   const WHOLE = 4, most = 256 << 10
   for (const [text, fits] of [['é'.repeat(most / 2), true], [`${'é'.repeat(most / 2)}.`, false]] as const) {

@@ -88,8 +88,9 @@ export class Trace {
 
 /** A URL without the values of its query. An address in the query, as of a proxy, stays without those of its own. */
 function bare(href: string): string {
-  if (!URL.canParse(href)) return href
+  if (!URL.canParse(href)) return '…'
   const url = new URL(href)
-  for (const [name, value] of url.searchParams) url.searchParams.set(name, URL.canParse(value) ? bare(value) : '…')
+  // Not any value with a colon is an address.
+  for (const [name, value] of url.searchParams) url.searchParams.set(name, /^https?:/.test(value) ? bare(value) : '…')
   return url.href
 }
