@@ -188,6 +188,7 @@ const faults: [text: string, code: string, line: number, column: number][] = [
   ['\n\n  {"a": 1', 'json_unclosed', 3, 3],
   ['{"a":1 "b":2}', 'json_unexpected', 1, 8],
   ['\r\n{\r\n  "a": ,\r\n  "b": 1\r\n}\r\n', 'json_unexpected', 3, 8],
+  ['\ufeff{"a": ,}', 'json_unexpected', 1, 7],
 ]
 test('the first fault in JSON has its place', () => {
   for (const [text, code, line, column] of faults)

@@ -19,7 +19,7 @@ export function readConfig(text: string, options: { page?: string } = {}): Readi
   const fault = fieldFault('readConfig', options, 'page')
   if (fault) throw new TypeError(`${fault.message}. ${fault.hint}`)
   if (text.length > maxText) return { kind: 'unknown', entries: [], problem: { code: 'too_large', limit: maxText } }
-  const whole = text.replaceAll('\r\n', '\n')
+  const whole = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n')
   const s = unwrap(whole)
   if (!s) return { kind: 'empty', entries: [] }
   const found = readAny(s, whole)
@@ -83,7 +83,7 @@ function readURLs(s: string): Found | undefined {
 
 /** Without the fence of a Markdown block, and the quotes around a URL. */
 function unwrap(text: string): string {
-  const s = text.replace(/^\ufeff/, '').trim()
+  const s = text.trim()
   const fence = /^(?:```|~~~)[^\n]{0,50}\n/.exec(s)
   if (fence) return s.slice(fence[0].length).replace(/\n(?:```|~~~)\s*$/, '').trim()
   return /^(["'`])[^\s"'`]{1,5000}\1$/.test(s) ? s.slice(1, -1) : s
