@@ -69,9 +69,10 @@ export class Trace {
 
   #text(body: Uint8Array): string {
     if (this.#isPrivate) return MASK
-    // A cut before the search would leave a part of a secret.
+    // A cut before the search would leave a part of a secret, and the end of what was read may be one.
     const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, MASK), new TextDecoder().decode(body))
-    return body.length > BODY_CHARS ? `${shown.slice(0, BODY_CHARS)}…` : shown
+    const whole = shown.length - (this.#secrets[0]?.length ?? 0) // the longest
+    return body.length > BODY_CHARS ? `${shown.slice(0, Math.max(0, Math.min(BODY_CHARS, whole)))}…` : shown
   }
 
   #send(phase: 'begin' | 'end'): void {
