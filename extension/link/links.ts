@@ -100,12 +100,12 @@ export class Links {
     links: BridgeLink[] = [],
   ): Promise<void> {
     const { keys, records } = this.host
-    const ended = this.links.filter((link) => isOver(link.state))
     const written = this.writing.then(async () =>
       records.set([...recordsOf(await records.get()).filter((r) => !isOver(r)), ...added])
     )
     this.writing = written.catch(() => {})
     await written
+    const ended = this.links.filter((link) => isOver(link.state)) // also those of the change before
     this.use([...this.links.filter((link) => !ended.includes(link)), ...links])
     for (const link of ended) {
       await link.end()
