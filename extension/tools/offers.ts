@@ -121,9 +121,11 @@ export class PublishedOffers {
       const end = this.place(registry, uri, signal).then(([server, own]) =>
         registry.subscribeResource(server, own, () => this.updated(uri))
       )
-      watched = { pairings: new Set(), end }
-      this.watched.set(uri, watched)
-      end.catch(() => this.watched.delete(uri))
+      const own = watched = { pairings: new Set(), end }
+      this.watched.set(uri, own)
+      end.catch(() => {
+        if (this.watched.get(uri) === own) this.watched.delete(uri)
+      })
     }
     watched.pairings.add(pairing)
     await watched.end

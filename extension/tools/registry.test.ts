@@ -19,6 +19,32 @@ test('however often the logs are asked for at once, they come once, and not at a
   assert.equal(observers.size, 0)
 })
 
+test('a subscription that fails late does not drop the one that took its place', async () => {
+  const registry = new PublishedRegistry((() => {}) as never, () => {}, () => {}, () => {}, () => {})
+  const servers = [Promise.withResolvers<() => void>(), Promise.withResolvers<() => void>()]
+  const asked = servers.values()
+  let ended = 0
+  const subscribeResource = () => asked.next().value!.promise
+  const uri = 'file:///tides'
+  Object.assign(registry, {
+    open: async () => ({ resources: async () => [{ server: 'sea', uri }], subscribeResource }),
+  })
+  const ask = (method: string) =>
+    registry.request(method).run(
+      { args: { uri }, client: { pairing: 'p' }, signal: new AbortController().signal } as never,
+    )
+  const before = assert.rejects(ask('resources/subscribe'), /no answer/)
+  await new Promise(setImmediate)
+  registry.unwatchAll('p') // the connection has ended, and the bridge subscribes again
+  const after = ask('resources/subscribe')
+  servers[1]!.resolve(() => ended++)
+  await after
+  servers[0]!.reject(new Error('no answer'))
+  await before
+  await ask('resources/unsubscribe')
+  assert.equal(ended, 1)
+})
+
 test('a URI with broken percent codes is that of an unknown resource, or of the server that lists it', async () => {
   const registry = new PublishedRegistry((() => {}) as never, () => {}, () => {}, () => {}, () => {})
   const uri = 'portolan://s/%E0%A4%A'
