@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { outputOf } from './pages.ts'
+import { outputOf, PageTools } from './pages.ts'
 
 const origin = 'https://shop.example'
 const textOf = (said: string) => outputOf(said, origin).content[0]!['text']
@@ -31,4 +31,27 @@ test('a result of very many blocks is one text, and not a block for each', () =>
   const { content, structuredContent } = of(2_000_000)
   assert.equal(content.length, 1)
   assert.equal((structuredContent as { content: number[] }).content.length, 2_000_000)
+})
+
+test('at most 50 pages are open at once, also if more are found at the same moment', async () => {
+  const event = { addListener() {}, removeListener() {} }
+  const tabs = Array.from({ length: 70 }, (_, id) => ({ id, windowId: 1, url: `${origin}/${id}`, status: 'complete' }))
+  const list = { supported: true, origin, title: '', tools: [], left: 0 }
+  const connect = () => ({
+    onDisconnect: event,
+    onMessage: { addListener: (hear: (m: unknown) => void) => setImmediate(hear, { type: 'tools', list }) },
+  })
+  Object.assign(globalThis, {
+    chrome: {
+      runtime: { getURL: (path: string) => `chrome-extension://x/${path}` },
+      permissions: { contains: async () => true },
+      scripting: { executeScript: async () => [] },
+      tabs: { connect, onUpdated: event, query: async () => tabs, get: async (id: number) => tabs[id] },
+    },
+  })
+  const pages = new PageTools(() => [origin], () => {})
+  await pages.follow()
+  const [listing] = pages.tools
+  await listing!.run({ args: {} } as never)
+  assert.equal(pages.view[0]!.tabs.length, 50)
 })

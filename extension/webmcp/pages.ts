@@ -164,7 +164,7 @@ export class PageTools {
   private attach(tabId: number): Promise<void> {
     const known = this.attaching.get(tabId)
     if (known) return known
-    if (this.pages.has(tabId) || this.pages.size >= mostPages) return Promise.resolve()
+    if (this.pages.has(tabId)) return Promise.resolve()
     const attached = this.attachNow(tabId).catch(() => {}).finally(() => this.attaching.delete(tabId))
     this.attaching.set(tabId, attached)
     return attached
@@ -172,7 +172,7 @@ export class PageTools {
 
   private async attachNow(tabId: number): Promise<void> {
     const injected = browser.injectFile(tabId, 'webmcp.js').then(() => true)
-    if (!await timeout(attachTimeout, injected)) return // the page hangs
+    if (!await timeout(attachTimeout, injected) || this.pages.size >= mostPages) return // it hangs, or is one too many
     const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.allows(origin), () => {
       if (page.ended && this.pages.get(tabId) === page) this.pages.delete(tabId)
       this.changed()
