@@ -45,7 +45,7 @@ export const tabTools: Tool[] = [
       const { html, url } = read
       return {
         content: [{ type: 'text', text: html }],
-        structuredContent: { html, url, truncated: html.length >= longest },
+        structuredContent: read,
         _meta: { 'portolan/untrusted': URL.canParse(url) ? [new URL(url).host] : [] },
       }
     },
@@ -56,12 +56,11 @@ export const tabTools: Tool[] = [
  * Runs in the page. HTML does not contain the values that people typed into fields. The address is the page's own: the
  * tab may have gone on meanwhile. Returns null for a wrong selector.
  */
-function readPage(selector: string, longest: number): { html: string; url: string } | null {
-  const { href: url } = location
-  if (!selector) return { html: document.documentElement.outerHTML.slice(0, longest), url }
+function readPage(selector: string, longest: number): { html: string; url: string; truncated: boolean } | null {
   try {
-    const found = [...document.querySelectorAll(selector)].slice(0, 1000)
-    return { html: found.map((e) => e.outerHTML).join('\n').slice(0, longest), url }
+    const found = selector ? [...document.querySelectorAll(selector)] : [document.documentElement]
+    const html = found.slice(0, 1000).map((e) => e.outerHTML).join('\n')
+    return { html: html.slice(0, longest), url: location.href, truncated: !!found[1000] || html.length > longest }
   } catch {
     return null
   }
