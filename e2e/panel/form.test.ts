@@ -129,6 +129,7 @@ test('problems by code', () => {
   for (
     const [schema, state] of [
       [{ type: 'number', multipleOf: 0.1 }, '0.3'],
+      [{ type: 'number', multipleOf: 0.1 }, '98765432.1'],
       [{ type: 'string', format: 'date-time' }, '2026-11-21T10:00:00Z'],
       [{ type: 'string', pattern: '^(a+)+$' }, 'a'.repeat(40) + '!'],
       [{ type: 'integer' }, '1e3'],

@@ -77,7 +77,8 @@ export function problems(field: Field, state: State): FieldProblem[] {
     if (f.above !== undefined && n <= f.above) add(path, 'above', f.above)
     if (f.below !== undefined && n >= f.below) add(path, 'below', f.below)
     const steps = f.multipleOf ? n / f.multipleOf : 0
-    if (Math.abs(steps - Math.round(steps)) > 1e-9) add(path, 'multiple_of', f.multipleOf)
+    // Decimal steps such as 0.1 are rounded, and so is the quotient.
+    if (Math.abs(steps - Math.round(steps)) > 1e-9 + Math.abs(steps) / 2 ** 51) add(path, 'multiple_of', f.multipleOf)
   }
 
   check(field, state, '')
