@@ -255,9 +255,7 @@ function state(): State {
     origins: settings.origins,
     pageTools: pages.view,
     activity: activity.value,
-    tools: [...offeredTools().values()].map(({ tool: { name, title, annotations }, source }) => (
-      { name, title, source, destructive: !!annotations?.destructiveHint }
-    )),
+    tools: [...offeredTools().values()].map(({ tool: { name }, source }) => ({ name, source })),
   }
 }
 

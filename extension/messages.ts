@@ -5,7 +5,7 @@
 import type { ElicitationAnswer, Flag } from '../wasm/js/shared/types.ts'
 import type { ServerQuestion } from './tools/tool.ts'
 import type { ProfileChange } from './chats/sites/profile.ts'
-import type { FailureCode, Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
+import type { Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
 /** A port of this name carries the messages of connectRegistry. */
@@ -103,7 +103,7 @@ export interface State {
   /** Newest last, at most 500. */
   activity: Activity[]
   /** The tools that clients get now. */
-  tools: { name: string; title?: string; source: 'chats' | 'tabs' | 'bookmarks' | 'registry'; destructive: boolean }[]
+  tools: { name: string; source: 'chats' | 'tabs' | 'bookmarks' | 'registry' }[]
 }
 
 export interface Link {
@@ -229,7 +229,6 @@ export interface Run {
   /** The first 200 characters. */
   prompt: string
   startedAt: number
-  deadline: number
   mode: Mode
 }
 
@@ -253,7 +252,6 @@ export interface Comparison {
     /** The conversation's address. */
     url?: string | undefined
   }[]
-  judge: Site | 'client' | null
   /** A statement that all agree with has no `by`. Otherwise `by` has what a site says: a text, or its position. */
   rows: { text: string; by?: Partial<Record<Site, string>> }[]
   /** The common answer, or the verdict. */
@@ -352,9 +350,8 @@ export interface Activity {
   kind: 'call' | 'stop' | 'storage'
   client?: string
   tool?: string
-  site?: Site
   outcome: 'running' | 'ok' | 'error' | 'denied' | 'cancelled'
-  code?: FailureCode | string
+  code?: string
   durationMs?: number
   /** A sentence without arguments, answers or secrets. */
   text: string

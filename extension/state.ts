@@ -129,7 +129,7 @@ export function debugBundle(state: State, troubles: readonly Trouble[]): string 
     chats: Object.fromEntries(Object.entries(chats).map(([site, view]) => [site, pick(view, chatFields)])),
     runs: runs.map((run) => pick(run, ['site', 'phase', 'mode'])),
     tools: counts,
-    activity: activity.slice(-100).map((a) => pick(a, ['at', 'kind', 'outcome', 'code', 'durationMs', 'site'])),
+    activity: activity.slice(-100).map((a) => pick(a, ['at', 'kind', 'outcome', 'code', 'durationMs'])),
     troubles: troubles.map((t) => pick(t, ['at', 'site', 'code', 'details'])),
   }
   return JSON.stringify(bundle, null, 2)

@@ -63,7 +63,7 @@ function stateOf(text: string): Partial<State> {
         left: 1,
       }, { id: 2, title: text, supported: false, tools: [], left: 0 }],
     }, { origin: `${text} `, granted: false, tabs: [] }],
-    tools: [{ name: text, title: text, source: 'registry', destructive: true }],
+    tools: [{ name: text, source: 'registry' }],
     activity: [{ id: text, at: now, kind: 'call', outcome: 'error', client: text, tool: text, code: text, text }],
   }
 }

@@ -154,14 +154,12 @@ export function used(now = Date.now()): State {
       ...['chat_chatgpt', 'chat_gemini', 'chat_all'].map((name) => ({
         name,
         source: 'chats' as const,
-        destructive: false,
       })),
       ...['bookmark_search', 'bookmark_remove'].map((name) => ({
         name,
         source: 'bookmarks' as const,
-        destructive: name.endsWith('remove'),
       })),
-      { name: 'harbour__tides', title: 'Tides', source: 'registry', destructive: false },
+      { name: 'harbour__tides', source: 'registry' },
     ],
     activity: activity(now),
   }
@@ -176,7 +174,6 @@ export function activity(now: number, n = 12): Activity[] {
       outcome: 'ok',
       client: 'Claude Desktop',
       tool: 'chat_chatgpt',
-      site: 'chatgpt',
       durationMs: 18_400,
       text: 'ChatGPT answered',
     },
@@ -185,7 +182,6 @@ export function activity(now: number, n = 12): Activity[] {
       outcome: 'error',
       client: 'Claude Desktop',
       tool: 'chat_gemini',
-      site: 'gemini',
       durationMs: 480_000,
       code: 'TIMEOUT',
       text: 'Gemini had not answered after 8 minutes',
@@ -206,7 +202,6 @@ export function activity(now: number, n = 12): Activity[] {
       outcome: 'running',
       client: 'Claude Desktop',
       tool: 'chat_chatgpt',
-      site: 'chatgpt',
       text: 'ChatGPT is asked',
     },
   ]
@@ -238,7 +233,6 @@ export const runs = (now: number): Run[] => [
     phase: 'answering',
     prompt: 'Compare these two ways to keep a service worker alive, and say which one you would choose and why.',
     startedAt: now - 12_000,
-    deadline: now + 460_000,
     mode: 'auto',
   },
   {
@@ -248,7 +242,6 @@ export const runs = (now: number): Run[] => [
     phase: 'handover',
     prompt: 'The same question, for a second opinion.',
     startedAt: now - 31_000,
-    deadline: now + 440_000,
     mode: 'assist',
   },
   {
@@ -258,7 +251,6 @@ export const runs = (now: number): Run[] => [
     phase: 'paused',
     prompt: 'Summarise the release notes.',
     startedAt: now - 75_000,
-    deadline: now + 400_000,
     mode: 'auto',
   },
   {
@@ -268,7 +260,6 @@ export const runs = (now: number): Run[] => [
     phase: 'queued',
     prompt: 'Translate them into Norwegian.',
     startedAt: now - 2000,
-    deadline: now + 478_000,
     mode: 'auto',
   },
 ]
@@ -288,7 +279,6 @@ export const comparisons = (now: number): Comparison[] => [
       { site: 'gemini', state: 'answered', answer: 'About 12 m.', url: 'https://gemini.google.com/app/2' },
       { site: 'aistudio', state: 'failed', code: 'LOGIN_REQUIRED' },
     ],
-    judge: 'chatgpt',
     rows: [
       { text: 'The channel is 12 m deep at low water', by: { chatgpt: 'agree', gemini: 'agree' } },
       { text: 'The pier was dredged in 2019', by: { chatgpt: 'disagree', gemini: 'silent' } },
@@ -309,7 +299,6 @@ export const comparisons = (now: number): Comparison[] => [
       { site: 'chatgpt', state: 'answered', answer: 'The inner one.', url: 'https://chatgpt.com/c/3' },
       { site: 'gemini', state: 'answered', answer: 'The outer one.', url: 'https://gemini.google.com/app/4' },
     ],
-    judge: 'gemini',
     rows: [
       { text: 'Both are open to the north' },
       { text: 'The safer berth', by: { chatgpt: 'the inner one, behind the mole', gemini: 'the outer one' } },

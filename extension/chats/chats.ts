@@ -175,7 +175,6 @@ export class Chats {
       phase: 'queued',
       prompt: prompt.prompt.slice(0, 200),
       startedAt: now,
-      deadline: now + longest,
       mode: this.settings.of(site).mode,
     }
     const control = new AbortController()
@@ -202,7 +201,7 @@ export class Chats {
         return this.attempts(run)
       }, {
         signal,
-        deadline: view.deadline,
+        deadline: now + longest,
         moved: (ahead) => {
           progress.step(`${siteSpecs[site].label}: ${ahead} before this one`)
           this.changed()

@@ -55,7 +55,7 @@ export class Comparisons {
       return compare
     } finally {
       for (const site of services) this.due[site] -= reserved[site]
-      show({ endedAt: Date.now(), judge: compare.judge, ...judged(compare.judgement), fault: compare.fault?.code })
+      show({ endedAt: Date.now(), ...judged(compare.judgement), fault: compare.fault?.code })
     }
   }
 
@@ -88,7 +88,6 @@ export class Comparisons {
       round: 1,
       rounds,
       sites: services.map((site) => ({ site, state: 'asked' })),
-      judge: null,
       rows: [],
     }
     this.shown = [comparison, ...this.shown].slice(0, most)

@@ -1,11 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 
-export interface Setting {
+interface Setting {
   id: string
   label: string
   means: string
   on: boolean
-  disabled?: boolean
   change(on: boolean): Promise<unknown>
 }
 
@@ -17,7 +16,7 @@ export function setting(s: Setting): TemplateResult {
     if (!await s.change(checked)) box.checked = !checked
   }
   return html`<div class="setting"><label for=${s.id}>${s.label}</label>
-    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on} ?disabled=${s.disabled}
+    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on}
       aria-describedby=${s.means ? `${s.id}-means` : nothing} @change=${changed}>
     ${s.means ? html`<p id="${s.id}-means" class="dim">${s.means}</p>` : nothing}</div>`
 }

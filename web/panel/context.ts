@@ -64,7 +64,7 @@ export type Dialog =
   | { kind: 'prompt'; prompt: PromptInfo }
   /** `approved` is called once a held skill was approved. */
   | { kind: 'skill'; skill: SkillInfo; approved(): void }
-  | { kind: 'export'; server?: string }
+  | { kind: 'export' }
   | { kind: 'catalogue' }
 
 /** A part of the settings panel. */

@@ -386,7 +386,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       case 'skill':
         return html`<portolan-skill .panel=${this} .skill=${dialog.skill} .approved=${dialog.approved}></portolan-skill>`
       case 'export':
-        return html`<portolan-export .panel=${this} .server=${dialog.server}></portolan-export>`
+        return html`<portolan-export .panel=${this}></portolan-export>`
       case 'catalogue':
         return html`<portolan-catalogue .panel=${this} .base=${this.catalogue}></portolan-catalogue>`
     }
