@@ -246,6 +246,7 @@ function authorize({ url, signal }: AuthorizeRequest): Promise<string> {
     }, checkEvery)
     signal.addEventListener('abort', () => reject(new Error('nobody waits any more')))
     try {
+      signal.throwIfAborted() // while the tab was opened
       return await promise
     } finally {
       clearInterval(watch)
