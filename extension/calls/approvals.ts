@@ -11,7 +11,7 @@ const longestArgs = 4000
 /** Indentation makes a text longer by the square of its depth, so that longer arguments have none. */
 const longestIndented = 16_384
 
-export type Decision = Parameters<Requests['approve']>[0]['answer']
+type Decision = Parameters<Requests['approve']>[0]['answer']
 /** `expired`: no decision came in time. `gone`: the client gave up, or too many of its calls wait. */
 export type Outcome = Decision | 'expired' | 'gone'
 

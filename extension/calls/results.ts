@@ -2,7 +2,7 @@ import { extentOf } from '../../wasm/js/shared/json.ts'
 import { ToolFault, type Tool, type ToolOutput } from '../tools/tool.ts'
 
 /** A larger result is kept here, and the client gets its beginning, its end and a handle. In UTF-16 units of JSON. */
-export const largestResult = 256 << 10
+const largestResult = 256 << 10
 /** The part of a kept text that a client gets. */
 const headLength = 48 << 10
 const tailLength = 16 << 10

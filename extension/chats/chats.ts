@@ -34,7 +34,7 @@ export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' |
   timeoutSeconds?: number
 }
 
-export interface RunProgress {
+interface RunProgress {
   /** Reports the state of the run, in a sentence. */
   step(text: string): void
   /** Reports the answer so far. */

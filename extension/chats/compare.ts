@@ -48,7 +48,7 @@ export interface Compared {
 }
 
 /** The surroundings of a comparison. */
-export interface CompareWork {
+interface CompareWork {
   chats: Chats
   order: CompareOrder
   /** The site that is to judge. If it has no answer, another one judges. */

@@ -11,7 +11,7 @@ const snapshotTimeout = 5000
 /** The longest time until a page accepts the driver, in ms. */
 const attachTimeout = 10_000
 
-export interface RunEvents {
+interface RunEvents {
   phase(phase: Phase): void
   partial(text: string): void
   paused(): void

@@ -24,7 +24,7 @@ export interface LinkHost {
 }
 
 /** The record of one pairing. */
-export interface StoredPairing {
+interface StoredPairing {
   address(): Promise<string | undefined>
   key(): Promise<CryptoKey | undefined>
 }

@@ -10,7 +10,7 @@ export function channelOf(port: Port): Channel {
 }
 
 /** The page's part in a registry that asks. */
-export interface Asking {
+interface Asking {
   /** Match patterns that are granted now. */
   granted(): readonly string[]
   /** Asks the browser, in the click under way. */

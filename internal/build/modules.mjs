@@ -39,7 +39,7 @@ const go = (args, env = process.env) =>
   execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
 
 /** Builds wasmdata, which lays out the data of a module so that it compresses better. */
-export function buildWasmdata() {
+function buildWasmdata() {
   const program = join(root, 'dist/bin/wasmdata')
   go(['build', '-o', program, './internal/build/wasmdata'])
   return program

@@ -7,7 +7,7 @@ import { blackFlag, isHidden as hides, isWanted, nations } from '../../wasm/js/s
 export const isHidden = (c: number) => hides(c) || (c >= 0xd800 && c <= 0xdfff)
 
 /** Tag characters: a copy of ASCII that nobody sees and models read. */
-export const isTag = (c: number) => c >= 0xe0020 && c <= 0xe007e
+const isTag = (c: number) => c >= 0xe0020 && c <= 0xe007e
 
 /** A letter may carry a few marks; more are meant to cover the lines around it. */
 const maxMarks = 4

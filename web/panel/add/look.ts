@@ -20,7 +20,7 @@ export interface Look {
   unseen?: true
 }
 
-export interface LookOptions {
+interface LookOptions {
   signal: AbortSignal
   /** Bound on one request, in ms; default 5,000. */
   timeoutMs?: number

@@ -71,7 +71,7 @@ export async function carryOut(
   }
 }
 
-export type Conflict = 'new' | 'same' | 'different'
+type Conflict = 'new' | 'same' | 'different'
 
 /**
  * Compares each entry with the configured server of its name. Header values are hidden, so `same` ignores them.

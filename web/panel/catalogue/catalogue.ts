@@ -17,7 +17,7 @@ export class CatalogueError extends Error {
   }
 }
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   /** Where /v0.1/servers is below; https, or http on this machine. */
   baseUrl: string
   /** Ends what is under way, for good. */

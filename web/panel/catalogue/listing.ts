@@ -20,7 +20,7 @@ const official = 'io.modelcontextprotocol.registry/official'
 const cut = (v: unknown, max: number) => (typeof v === 'string' ? v.trim().slice(0, max) : '')
 
 /** The catalogue's entry of one server; undefined for an entry that cannot be used, or has no remote. */
-export function listingOf(v: unknown, page?: string): (Listing & { latest: boolean; at: string }) | undefined {
+function listingOf(v: unknown, page?: string): (Listing & { latest: boolean; at: string }) | undefined {
   if (!isServerJson(v)) return undefined
   const s = (get(v, 'server') ?? v) as Obj
   const about = get(get(v, '_meta'), official) ?? get(get(s, '_meta'), official)

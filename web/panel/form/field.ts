@@ -37,14 +37,14 @@ export interface NumberField extends Common {
   below?: number
   multipleOf?: number
 }
-export interface BooleanField extends Common {
+interface BooleanField extends Common {
   kind: 'boolean'
 }
 export interface ChoiceField extends Common {
   kind: 'choice'
   options: { value: unknown; label: string }[]
 }
-export interface ObjectField extends Common {
+interface ObjectField extends Common {
   kind: 'object'
   fields: { name: string; field: Field }[]
 }
@@ -55,12 +55,12 @@ export interface ArrayField extends Common {
   maxItems?: number
   unique: boolean
 }
-export interface UnionField extends Common {
+interface UnionField extends Common {
   kind: 'union'
   options: { label: string; field: Field }[]
 }
 /** JSON text, for what a form would lose something of. */
-export interface JSONField extends Common {
+interface JSONField extends Common {
   kind: 'json'
 }
 

@@ -112,7 +112,7 @@ const requestHeaders = 'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp
   'Mcp-Method, Mcp-Name, Last-Event-ID'
 
 /** The text for the owner of the server. It is English, as the server's documentation is. */
-export function ownerLetter(cause: Cause, url: string): string | undefined {
+function ownerLetter(cause: Cause, url: string): string | undefined {
   const { origin } = location
   switch (cause) {
     case 'cors':

@@ -17,7 +17,7 @@ export interface HeaderRow {
   missing?: boolean
 }
 
-export const freshRow = (name = ''): HeaderRow => ({ id: freshId(), name, value: '', kept: false })
+const freshRow = (name = ''): HeaderRow => ({ id: freshId(), name, value: '', kept: false })
 
 /** The rows of a configuration. */
 export const rowsOf = ({ headers = {}, missingHeaders = [] }: RedactedConfig): HeaderRow[] => [

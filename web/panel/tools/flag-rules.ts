@@ -88,7 +88,7 @@ const lookalikes =
 const latin = new Map(lookalikes.split(' ').map((pair) => [[...pair][0]!, [...pair][1]!]))
 
 /** Names that look alike, or differ in case and joints only, fold to the same. */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   const plain = name.slice(0, 200).normalize('NFKD').toLowerCase().replace(/[\p{M}\p{P}\p{S}\p{Z}\p{C}]+/gu, '')
   return [...plain].map((c) => latin.get(c) ?? c).join('').replaceAll('0', 'o').replace(/[1i]/g, 'l')
 }

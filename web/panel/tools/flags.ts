@@ -19,7 +19,7 @@ export function changes(before: ToolDefinition, now: ToolDefinition): Part[] {
 }
 
 /** The same as flags. */
-export const changeFlags = (before: ToolDefinition, now: ToolDefinition): Flag[] =>
+const changeFlags = (before: ToolDefinition, now: ToolDefinition): Flag[] =>
   changes(before, now).map((why) => ({ code: 'changed', why, where: why === 'schema' ? '/inputSchema' : `/${why}` }))
 
 const none: readonly Flag[] = []
