@@ -6,7 +6,7 @@
  * measured one; `--docs` writes the measured one instead.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -15,11 +15,11 @@ const pinned = /^toolchain (\S+)$/m.exec(readFileSync('go.mod', 'utf8'))[1]
 const comparable = execFileSync('go', ['env', 'GOVERSION'], { encoding: 'utf8' }).trim() === pinned
 if (!comparable) console.error(`Go is not ${pinned}, which go.mod pins: sizes are not compared with budgets`)
 
-/** The files of a pattern whose last part may have one `*`. */
+/** The files of a pattern whose last part may have one `*`. Node 20 has no globSync. */
 function match(pattern) {
   const [start, end = ''] = pattern.split('*')
   if (!pattern.includes('*')) return existsSync(pattern) ? [pattern] : []
-  const dir = dirname(start)
+  const dir = dirname(pattern)
   const names = existsSync(dir) ? readdirSync(dir) : []
   return names.map((name) => join(dir, name)).filter((file) => file.startsWith(start) && file.endsWith(end)).sort()
 }
@@ -69,7 +69,7 @@ for (
     over++
   }
 }
-for (const file of globSync(['*.md', 'docs/*.md', 'docs/design/*.md', 'proxy-worker/*.md'])) {
+for (const file of ['*.md', 'docs/*.md', 'docs/design/*.md', 'proxy-worker/*.md'].flatMap(match)) {
   const before = readFileSync(file, 'utf8')
   const now = before.replace(/[\d.]+(\s)[KM]B(?=<!-- size: ([^>]+) -->)/g, (said, space, name) => {
     const size = sizes.get(name)
