@@ -1,6 +1,6 @@
-import type { Pipe } from '../../web/pairing/handshake.ts'
+import type { Pipe } from './handshake.ts'
 
-/** The largest message of either side, in bytes. */
+/** The largest message of either side, in bytes. A text has as many UTF-16 units, or fewer. */
 const largestMessage = 2 << 20
 /** The most messages that wait without a reader. */
 const backlog = 1000

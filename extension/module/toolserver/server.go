@@ -5,7 +5,7 @@
 //
 //	s := toolserver.New("1.0.0", run)
 //	s.Offer(tools)
-//	err := s.Serve(ctx, transport)
+//	err := s.Serve(ctx, transport, connection)
 package toolserver
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
@@ -257,15 +257,15 @@ var codes = map[string]int64{
 	"unsupported": jsonrpc.CodeMethodNotFound,
 }
 
-// Changed notifies the client that resources and prompts may have changed.
+// Changed notifies the clients that resources and prompts may have changed.
 func (s *Server) Changed() { rawmsg.OffersChanged(s.server) }
 
-// Updated notifies the client that a resource has changed, if it has subscribed to it.
+// Updated notifies the clients that have subscribed to a resource that it has changed.
 func (s *Server) Updated(ctx context.Context, uri string) {
 	_ = s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 }
 
-// Log sends a message of a server's log to the client, if it has asked for that level.
+// Log sends a message of a server's log to the clients that have asked for its level.
 func (s *Server) Log(ctx context.Context, logger, level, text string) {
 	for session := range s.server.Sessions() {
 		_ = session.Log(ctx, &mcp.LoggingMessageParams{Logger: logger, Level: mcp.LoggingLevel(level), Data: text})
