@@ -549,3 +549,55 @@ test('a result that does not fit the tool’s own schema is marked', async (t) =
   await p.panel.locator('.result').getByText('/structuredContent/metres').waitFor()
   assert.deepEqual(p.faults, [])
 })
+
+test('a sound is played once, and ends with its dialog, also while it is decoded', async (t) => {
+  // A minute of silence: 8,000 samples of one byte in a second.
+  const seconds = 60, rate = 8000
+  const wave = Buffer.alloc(44 + seconds * rate, 0x80)
+  wave.write('RIFF....WAVEfmt ', 'latin1')
+  wave.writeUInt32LE(wave.length - 8, 4)
+  for (const [at, value] of [[16, 16], [24, rate], [28, rate], [40, seconds * rate]]) wave.writeUInt32LE(value!, at)
+  for (const [at, value] of [[20, 1], [22, 1], [32, 1], [34, 8]]) wave.writeUInt16LE(value!, at)
+  wave.write('data', 36, 'latin1')
+  const horn = await faultServer({
+    on: {
+      'tools/list': (a) => result(a, { tools: [{ name: 'horn', inputSchema: { type: 'object' } }] }),
+      'tools/call': (a) =>
+        result(a, { content: [{ type: 'audio', data: wave.toString('base64'), mimeType: 'audio/wav' }] }),
+    },
+  })
+  t.after(() => horn.close())
+  const p = await openPanel(browser, site, { servers: { port: { url: horn.url } } })
+  t.after(() => p.page.close())
+  await p.page.evaluate(() => {
+    const made: AudioContext[] = []
+    const gate = Promise.withResolvers<void>()
+    class Slow extends AudioContext {
+      constructor() {
+        super()
+        made.push(this)
+      }
+      override async decodeAudioData(bytes: ArrayBuffer): Promise<AudioBuffer> {
+        await gate.promise
+        return super.decodeAudioData(bytes)
+      }
+    }
+    Object.assign(window, { AudioContext: Slow, made, decode: gate.resolve })
+  })
+  const states = () => p.page.evaluate(() => (window as unknown as { made: AudioContext[] }).made.map((c) => c.state))
+  await p.panel.getByRole('tab', { name: /Tools/ }).click()
+  await p.panel.getByRole('button', { name: 'horn', exact: true }).click()
+  await p.panel.getByRole('tab', { name: 'Try' }).click()
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.getByRole('button', { name: 'Play' }).dblclick()
+  await p.panel.getByRole('button', { name: 'Play' }).waitFor() // the second click has ended it
+  assert.equal((await states()).length, 1)
+  await p.panel.getByRole('button', { name: 'Play' }).click()
+  await p.panel.getByRole('button', { name: 'Close' }).first().click()
+  await p.page.evaluate(() => (window as unknown as { decode(): void }).decode())
+  await p.page.waitForFunction(() =>
+    (window as unknown as { made: AudioContext[] }).made.every((c) => c.state === 'closed')
+  )
+  assert.equal((await states()).length, 2)
+  assert.deepEqual(p.faults, [])
+})

@@ -17,7 +17,7 @@ class Media extends Part<WordsContext> {
   declare mimeType: string
   declare private fault: boolean
   declare private size: string | undefined
-  declare private playing: AudioBufferSourceNode | undefined
+  declare private playing: AudioContext | undefined
   private blob: Blob | undefined
 
   protected override render(): TemplateResult {
@@ -55,7 +55,7 @@ class Media extends Part<WordsContext> {
   }
 
   private async draw(blob: Blob): Promise<void> {
-    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) return void (this.fault = true)
+    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) throw new TypeError()
     const bitmap = await createImageBitmap(blob)
     const canvas = this.querySelector('canvas')!
     canvas.width = bitmap.width
@@ -64,27 +64,30 @@ class Media extends Part<WordsContext> {
     this.size += ` · ${bitmap.width} × ${bitmap.height}`
   }
 
+  /** Plays the sound, or ends it, also while it is decoded. */
   private readonly play = async (): Promise<void> => {
-    if (this.playing) return this.playing.stop()
+    if (this.playing) return this.stop()
     try {
-      const context = new AudioContext()
+      const context = this.playing = new AudioContext()
       const source = context.createBufferSource()
+      source.onended = this.stop
       source.buffer = await context.decodeAudioData(await this.blob!.arrayBuffer())
       source.connect(context.destination)
-      source.onended = () => {
-        this.playing = undefined
-        void context.close()
-      }
       source.start()
-      this.playing = source
     } catch {
       this.fault = true
+      this.stop()
     }
+  }
+
+  private readonly stop = (): void => {
+    void this.playing?.close()
+    this.playing = undefined
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.playing?.stop()
+    this.stop()
   }
 }
 
