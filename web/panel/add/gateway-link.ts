@@ -1,4 +1,5 @@
 import type { Entry } from '../../config/types.ts'
+import { boundedText } from '../catalogue/bounded.ts'
 import { Connection, ConnectionClosed } from '../../pairing/connection.ts'
 import { encode, pair, Refusal, type PairingUser } from '../../pairing/handshake.ts'
 
@@ -74,8 +75,9 @@ async function serversAt(address: string, token: string, signal: AbortSignal): P
     redirect: 'error',
     signal,
   }).catch(() => undefined)
-  if (!answer?.ok || Number(answer.headers.get('content-length')) > largestList) throw new GatewayFault('strange')
-  const { servers } = await answer.json() as { servers?: unknown }
+  const list = answer?.ok ? await boundedText(answer, largestList) : undefined
+  if (list === undefined) throw new GatewayFault('strange')
+  const { servers } = JSON.parse(list) as { servers?: unknown }
   if (!Array.isArray(servers)) throw new GatewayFault('strange')
   return servers.slice(0, 200).flatMap((s: { name?: unknown; path?: unknown } | null) =>
     typeof s?.name === 'string' && typeof s.path === 'string' && /^\/s\/[\w.-]{1,80}\/mcp$/.test(s.path)
