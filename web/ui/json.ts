@@ -8,3 +8,12 @@ export const sortedJSON = (value: unknown, indent?: number): string =>
         : v,
     indent,
   )
+
+/** The value of a JSON text, or undefined if it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

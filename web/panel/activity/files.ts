@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { readArguments } from '../../../wasm/js/cassette/key.ts'
 import { maskSecrets } from '../../../wasm/js/shared/leaks.ts'
+import { parsed } from '../../ui/json.ts'
 import type { Row } from './log.ts'
 
 /** The exchanges as an HTTP archive (HAR 1.2). Secrets are not in them. */
@@ -67,12 +68,3 @@ export function asCassette(rows: readonly Row[], snapshot: Snapshot): string {
 /** The text of a file. Likely secrets are masked, because people pass files on. */
 const fileText = (value: unknown) =>
   JSON.stringify(value, (_, v: unknown) => typeof v === 'string' ? maskSecrets(v) : v, 1)
-
-/** A JSON text's value; undefined if it is cut, or none. */
-export function parsed(text: string, read: (text: string) => unknown = JSON.parse): unknown {
-  try {
-    return read(text)
-  } catch {
-    return undefined
-  }
-}

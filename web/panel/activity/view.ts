@@ -2,11 +2,12 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart, type PanelContext } from '../context.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
+import { parsed } from '../../ui/json.ts'
 import { download } from '../../ui/save.ts'
 import { searchField, selectField } from '../../ui/fields.ts'
 import type { Key } from '../translations.ts'
 import { clean } from '../../ui/text.ts'
-import { asCassette, asHAR, parsed } from './files.ts'
+import { asCassette, asHAR } from './files.ts'
 import { legible } from '../../../wasm/js/shared/json.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 import type { HttpExchange } from '../../../wasm/js/shared/types.ts'
@@ -226,7 +227,7 @@ class ActivityView extends PanelPart {
   /** A JSON text as a tree, or what is left of one that was cut. */
   private content(label: Key, text: string | undefined): TemplateResult | typeof nothing {
     if (!text) return nothing
-    const value = parsed(text, legible)
+    const value = parsed(text) === undefined ? undefined : legible(text)
     return value === undefined
       ? html`<h4>${this.t(label)}</h4><pre tabindex="0"><bdi>${clean(text, 70_000)}</bdi></pre>`
       : html`<portolan-json .panel=${this.panel} .label=${this.t(label)} .value=${value} .levels=${4}></portolan-json>`

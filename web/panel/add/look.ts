@@ -4,6 +4,7 @@ import type { Draft } from '../../config/draft.ts'
 import { finish } from '../../config/finish.ts'
 import { get, isObject, text } from '../../config/json.ts'
 import type { Entry, Reading } from '../../config/types.ts'
+import { parsed as parsedJSON } from '../../ui/json.ts'
 import { boundedText } from '../catalogue/bounded.ts'
 
 /** The answer of a path of a domain. `blocked`: none, or none that the browser lets the page read. */
@@ -114,7 +115,7 @@ function judge({ status, headers, url }: Response): Answer['said'] {
 /** The servers of a card. None if it is too long, no JSON, or names none that may be added. */
 async function readCard(response: Response, domain: URL, page?: string): Promise<Entry[]> {
   if (!response.ok) return []
-  const card = parse(await boundedText(response, maxBytes))
+  const card = parsedJSON(await boundedText(response, maxBytes) ?? '')
   const { drafts, declared } = isObject(card) ? inCard(card) : { drafts: [], declared: new Map() }
   const taken = new Set<string>()
   const entries: Entry[] = []
@@ -136,14 +137,6 @@ async function readCard(response: Response, domain: URL, page?: string): Promise
 /** A card of the Internet must not have people add a server of this machine, or of their network. */
 const isReachable = (url: URL, domain: URL) =>
   isPermitted(url) && (url.host === domain.host || !(isLoopback(url.hostname) || isPrivate(url.hostname)))
-
-function parse(json: string | undefined): unknown {
-  try {
-    return JSON.parse(json ?? '')
-  } catch {
-    return undefined
-  }
-}
 
 /** `remotes` of SEP-2127, `transport` and `transports` of the drafts before it, or a configuration for clients. */
 function inCard(card: object): Pick<NonNullable<ReturnType<typeof readDocument>>, 'drafts' | 'declared'> {

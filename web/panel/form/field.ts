@@ -1,4 +1,5 @@
 import { get, isObject } from '../../config/json.ts'
+import { parsed } from '../../ui/json.ts'
 
 /** One input of a form, made from a JSON Schema. Its foreign texts have not been cleaned. */
 export type Field =
@@ -95,7 +96,7 @@ export function toJSON(field: Field, state: State, indent = ''): string | undefi
     case 'choice':
       return JSON.stringify(field.options[Number(state)]?.value)
     case 'json':
-      return isJSON(String(state)) ? String(state).trim().replaceAll('\n', '\n' + indent) : undefined
+      return parsed(String(state)) === undefined ? undefined : String(state).trim().replaceAll('\n', '\n' + indent)
     case 'array':
       return Array.isArray(state) ? wrap('[', state.flatMap((s) => toJSON(field.item, s, inner) ?? []), ']') : undefined
     case 'union':
@@ -119,13 +120,4 @@ export function numberText(typed: string): string | undefined {
   const s = typed.trim()
   if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(s)) return s
   return s && Number.isFinite(Number(s)) && /^[+-]?[\d.]+(?:[eE][+-]?\d+)?$/.test(s) ? String(Number(s)) : undefined
-}
-
-export function isJSON(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,15 +1,7 @@
 import type { Codes } from '../translations.ts'
 import { get, isObject } from '../../config/json.ts'
-import {
-  isJSON,
-  numberText,
-  toJSON,
-  type Chosen,
-  type Field,
-  type NumberField,
-  type State,
-  type StringField,
-} from './field.ts'
+import { parsed } from '../../ui/json.ts'
+import { numberText, toJSON, type Chosen, type Field, type NumberField, type State, type StringField } from './field.ts'
 
 /** The fault at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {
@@ -39,7 +31,7 @@ export function problems(field: Field, state: State): FieldProblem[] {
       case 'number':
         return number(f, String(s), path)
       case 'json':
-        return isJSON(String(s)) ? undefined : add(path, 'not_json')
+        return parsed(String(s)) === undefined ? add(path, 'not_json') : undefined
       case 'object':
         for (const { name, field: inner } of f.fields)
           check(inner, get(s, name) as State, `${path}/${pointerStep(name)}`)

@@ -1,4 +1,4 @@
-import { sortedJSON } from '../../ui/sorted-json.ts'
+import { parsed, sortedJSON } from '../../ui/json.ts'
 import { isObject, set } from '../../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
@@ -56,12 +56,8 @@ export type Held = { state: State } | { reason: 'json' | 'big_number' | 'type' |
  */
 export function fromJSON(field: Field, text: string): Held {
   if (!text.trim()) return { state: undefined }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return { reason: 'json' }
-  }
+  const value = parsed(text)
+  if (value === undefined) return { reason: 'json' }
   if (/\d{16}|e\+?\d{3}/i.test(text) && losesDigits(text)) return { reason: 'big_number' }
   return fromValue(field, value)
 }

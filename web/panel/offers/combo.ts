@@ -85,8 +85,7 @@ class Combo extends Part<RegistryContext> {
   private readonly press = (e: KeyboardEvent): void => {
     const { values, at } = this
     if (composes(e)) return
-    if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
-    if (!values.length) return
+    if (!values.length) return void (e.key === 'ArrowDown' && this.look(this.value))
     if (e.key === 'Tab' || e.key === 'Enter' && at < 0) return this.hide()
     if (e.key === 'ArrowDown') this.at = (at + 1) % values.length
     else if (e.key === 'ArrowUp') this.at = at <= 0 ? values.length - 1 : at - 1

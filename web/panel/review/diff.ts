@@ -1,4 +1,4 @@
-import { sortedJSON } from '../../ui/sorted-json.ts'
+import { sortedJSON } from '../../ui/json.ts'
 
 /** A stretch of text that is in both, only in the former, or only in the latter. */
 export interface Stretch {

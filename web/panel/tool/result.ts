@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 import type { WordsContext } from '../context.ts'
+import { parsed } from '../../ui/json.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
-import { exactText, legible, mayLoseDigits } from '../../../wasm/js/shared/json.ts'
+import { exactText, legible } from '../../../wasm/js/shared/json.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import type { Words } from '../translations.ts'
@@ -106,25 +107,14 @@ function link(uri: string): TemplateResult {
 }
 
 function textView(panel: WordsContext, text: string, structured?: string): TemplateResult {
-  const json = parsed(text)
+  const json = /^\s*[[{]/.test(text) && text.length <= 5_000_000 ? parsed(text) : undefined
   const whole = html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>${
     text.length > longest ? html`<p class="dim">${panel.words('truncated')}</p>` : nothing
   }`
   return html`${
     json === undefined || JSON.stringify(json) === structured
       ? nothing
-      : html`<portolan-json .panel=${panel} .value=${
-        mayLoseDigits(text) ? legible(text) : json
-      } .levels=${2}></portolan-json>`
+      : html`<portolan-json .panel=${panel} .value=${legible(text)} .levels=${2}></portolan-json>`
   }
     ${json === undefined ? whole : html`<details><summary>${panel.words('as_text')}</summary>${whole}</details>`}`
-}
-
-function parsed(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text) || text.length > 5_000_000) return undefined
-  try {
-    return JSON.parse(text) as object
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
-import { sortedJSON } from '../../ui/sorted-json.ts'
+import { sortedJSON } from '../../ui/json.ts'
 import type { Flag } from './flag-rules.ts'
 import { wordsOfRule } from './flag-words.ts'
 import type { Listed } from './ledger.ts'
