@@ -1,20 +1,17 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { WordsContext } from '../context.ts'
-import { DialogPart, firstClick } from '../../ui/dialog.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import type { Key } from '../translations.ts'
-import { define, reactive } from '../../ui/part.ts'
+import { define } from '../../ui/part.ts'
+import { QuestionDialog } from '../questions/dialog.ts'
 import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import '../tool/json.ts'
 
 /** Asks the person to approve a call. */
-class Approve extends DialogPart<WordsContext> {
-  static override properties = reactive('request', 'more')
+class Approve extends QuestionDialog<Approval> {
   declare request: ApprovalRequest
-  /** The number of approvals that wait behind it. */
-  declare more: number
-  private said: Approval = 'deny'
+  protected override said: Approval = 'deny'
 
   protected heading(): string {
     return this.t('approve_title')
@@ -45,22 +42,12 @@ class Approve extends DialogPart<WordsContext> {
     }
       ${flagList(this.panel.words, r.flags)}
       <portolan-json .panel=${this.panel} .label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
-      ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
+      ${this.behind('approve_more')}
       <footer @click=${firstClick}>${button('never')} ${button('deny')} <span class="apart"></span> ${
       button('always')
     } ${button('once', true)}</footer>
       <p class="dim">${this.t('approval_bound')}</p>
     </div>`
-  }
-
-  private say(approval: Approval): void {
-    this.said = approval
-    this.close()
-  }
-
-  /** Escape closes the dialog too, and denies. */
-  protected override closed(): void {
-    this.dispatchEvent(new CustomEvent<Approval>('said', { detail: this.said }))
   }
 }
 

@@ -1,21 +1,19 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { WordsContext } from '../context.ts'
-import { DialogPart, firstClick } from '../../ui/dialog.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationUrlRequest } from '../../../wasm/js/shared/types.ts'
+import { QuestionDialog } from './dialog.ts'
 import { originView } from './origin.ts'
 
 type Action = ElicitationAnswer['action']
 
 /** Asks the person to open an address for a server. Only the person's click opens it. */
-class AddressQuestion extends DialogPart<WordsContext> {
-  static override properties = reactive('request', 'more', 'opened')
+class AddressQuestion extends QuestionDialog<Action> {
+  static override properties = reactive('opened')
   declare request: ElicitationUrlRequest
-  /** The number of questions that wait behind it. */
-  declare more: number
   declare private opened: boolean
-  private said: Action = 'cancel'
+  protected override said: Action = 'cancel'
 
   protected heading(): string {
     return this.t('address_title')
@@ -30,15 +28,15 @@ class AddressQuestion extends DialogPart<WordsContext> {
       <p>${this.t('address_host')} <strong class="mono" dir="ltr">${host}</strong></p>
       ${host.includes('xn--') ? html`<p class="hint warn">${this.t('address_lookalike')}</p>` : nothing}
       <p class="mono dim address" dir="ltr">${clean(r.url, 2000)}</p>
-      ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
+      ${this.behind()}
       <div role="status">${this.opened ? html`<p>${this.t('address_waits')}</p>` : nothing}</div>
-      <footer @click=${firstClick}><button type="button" @click=${() => this.answer('decline')}>${
+      <footer @click=${firstClick}><button type="button" @click=${() => this.say('decline')}>${
       this.t('decline')
     }</button>
         <span class="apart"></span>
         ${
       this.opened
-        ? html`<button type="button" class="primary" @click=${() => this.answer('accept')}>${
+        ? html`<button type="button" class="primary" @click=${() => this.say('accept')}>${
           this.t('address_done')
         }</button>`
         : nothing
@@ -52,16 +50,7 @@ class AddressQuestion extends DialogPart<WordsContext> {
   private readonly open = (): void => {
     window.open(this.request.url, '_blank', 'noopener,noreferrer')
     if (this.request.awaitsEnd) this.opened = true
-    else this.answer('accept')
-  }
-
-  private answer(action: Action): void {
-    this.said = action
-    this.close()
-  }
-
-  protected override closed(): void {
-    this.dispatchEvent(new CustomEvent<Action>('said', { detail: this.said }))
+    else this.say('accept')
   }
 }
 

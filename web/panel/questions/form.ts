@@ -1,6 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { WordsContext } from '../context.ts'
-import { DialogPart, firstClick } from '../../ui/dialog.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import { toJSON, type Field, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
@@ -10,6 +9,7 @@ import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
 import '../tool/json.ts'
+import { QuestionDialog } from './dialog.ts'
 import { originView } from './origin.ts'
 
 /** Names of what no server may ask for by a form (2025-11-25, client/elicitation, security). */
@@ -22,17 +22,15 @@ const asksForSecrets = (form: Field, schema: unknown): boolean =>
     : secret.test(JSON.stringify(schema))
 
 /** Puts a server's question to the person, by a form. The values are shown before they are sent. */
-class FormQuestion extends DialogPart<WordsContext> {
-  static override properties = reactive('request', 'more', 'state', 'checked', 'reviewed')
+class FormQuestion extends QuestionDialog<ElicitationAnswer> {
+  static override properties = reactive('state', 'checked', 'reviewed')
   declare request: ElicitationRequest
-  /** The number of questions that wait behind it. */
-  declare more: number
   declare private state: State
   /** Problems are shown after the first attempt to send. */
   declare private checked: boolean
   declare private reviewed: boolean
   private form!: Field
-  private said: ElicitationAnswer = { action: 'cancel' }
+  protected override said: ElicitationAnswer = { action: 'cancel' }
   private readonly ids = new Map<string, string>()
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -69,8 +67,8 @@ class FormQuestion extends DialogPart<WordsContext> {
         ? membersView(shared, form, state, '', put)
         : fieldView(shared, form, state, '', this.t('arguments'), put)
     }
-      ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
-      <footer @click=${firstClick}><button type="button" @click=${() => this.answer({ action: 'decline' })}>${
+      ${this.behind()}
+      <footer @click=${firstClick}><button type="button" @click=${() => this.say({ action: 'decline' })}>${
       this.t('decline')
     }</button>
         <span class="apart"></span>
@@ -108,17 +106,7 @@ class FormQuestion extends DialogPart<WordsContext> {
     }
     if (saysUnfinished(this)) return
     if (!this.reviewed && !this.isEmpty) this.reviewed = true
-    else this.answer({ action: 'accept', content: this.content })
-  }
-
-  private answer(answer: ElicitationAnswer): void {
-    this.said = answer
-    this.close()
-  }
-
-  /** Escape and the cross close the dialog too, and cancel. */
-  protected override closed(): void {
-    this.dispatchEvent(new CustomEvent<ElicitationAnswer>('said', { detail: this.said }))
+    else this.say({ action: 'accept', content: this.content })
   }
 }
 

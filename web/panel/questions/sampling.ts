@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { WordsContext } from '../context.ts'
-import { DialogPart, firstClick } from '../../ui/dialog.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import { blockView } from '../tool/result.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 import type { ContentBlock, SamplingRequest, SamplingResult } from '../../../wasm/js/shared/types.ts'
+import { QuestionDialog } from './dialog.ts'
 import { originView } from './origin.ts'
 
 /** A server's request for a message, and the function that has the app's model write it. */
@@ -18,16 +18,14 @@ const isText = (b: ContentBlock): b is Extract<ContentBlock, { type: 'text' }> =
 const listOf = (content: unknown) => (Array.isArray(content) ? content : [content]) as ContentBlock[]
 
 /** Shows what a server asks the model, has the model answer, and shows the answer. The person may edit both. */
-class SamplingQuestion extends DialogPart<WordsContext> {
-  static override properties = reactive('sampling', 'more', 'request', 'answer', 'fault', 'asking')
+class SamplingQuestion extends QuestionDialog<SamplingResult | undefined> {
+  static override properties = reactive('sampling', 'answer', 'fault', 'asking')
   declare sampling: Sampling
-  /** The number of questions that wait behind it. */
-  declare more: number
   declare private request: SamplingRequest
   declare private answer: SamplingResult | undefined
   declare private fault: string | undefined
   declare private asking: boolean
-  private said: SamplingResult | undefined
+  protected override said: SamplingResult | undefined
   protected override wide = true
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -64,7 +62,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
     }
       <div role="status">${this.asking ? this.t('sample_asking') : nothing}</div>
       ${this.fault ? html`<p class="hint bad" role="alert">${clean(this.fault, 500)}</p>` : nothing}
-      ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
+      ${this.behind()}
       <footer @click=${firstClick}><button type="button" @click=${() => this.close()}>${this.t('decline')}</button>
         <span class="apart"></span>
         ${
@@ -111,10 +109,7 @@ class SamplingQuestion extends DialogPart<WordsContext> {
   private readonly forth = async (e: Event): Promise<void> => {
     e.preventDefault()
     if (this.asking) return
-    if (this.answer) {
-      this.said = this.answer
-      return this.close()
-    }
+    if (this.answer) return this.say(this.answer)
     this.asking = true
     this.fault = undefined
     try {
@@ -126,10 +121,9 @@ class SamplingQuestion extends DialogPart<WordsContext> {
     this.asking = false
   }
 
-  /** Escape and the cross close the dialog too, and decline. */
   protected override closed(): void {
     this.ends.abort()
-    this.dispatchEvent(new CustomEvent<SamplingResult | undefined>('said', { detail: this.said }))
+    super.closed()
   }
 }
 
