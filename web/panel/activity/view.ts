@@ -256,9 +256,7 @@ class ActivityView extends PanelPart {
   }
 
   private phase(name: string): string {
-    return name === 'waiting' || name === 'server' || name === 'connect' || name === 'list'
-      ? this.t(`phase_${name}`)
-      : clean(name, 30)
+    return ['waiting', 'server', 'connect', 'list'].includes(name) ? this.t(`phase_${name}` as Key) : clean(name, 30)
   }
 }
 

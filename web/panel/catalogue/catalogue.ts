@@ -1,5 +1,6 @@
 import { get } from '../../config/json.ts'
 import { isLoopback } from '../../config/address.ts'
+import { parsed } from '../../ui/json.ts'
 import { boundedText } from './bounded.ts'
 import { latestOf, type Listing } from './listing.ts'
 
@@ -68,7 +69,9 @@ export class Catalogue {
         void response.body?.cancel().catch(() => {})
         throw new CatalogueError('http', response.status)
       }
-      return parse(await boundedText(response, maxBytes))
+      const value = parsed(await boundedText(response, maxBytes) ?? '')
+      if (value === undefined) throw new CatalogueError('shape')
+      return value
     } catch (e) {
       owner?.throwIfAborted()
       throw e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
@@ -121,13 +124,4 @@ function endpointOf(baseUrl: string): URL {
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v0(?:\.1)?(?:\/servers)?$/, '') + '/v0.1/servers'
   url.hash = ''
   return url
-}
-
-function parse(text: string | undefined): unknown {
-  if (text === undefined) throw new CatalogueError('shape')
-  try {
-    return JSON.parse(text)
-  } catch (e) {
-    throw new CatalogueError('shape', undefined, e)
-  }
 }

@@ -1,5 +1,5 @@
 import { parsed, sortedJSON } from '../../ui/json.ts'
-import { isObject, set } from '../../config/json.ts'
+import { isObject } from '../../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 
@@ -23,7 +23,7 @@ export function initial(field: Field, room = { fields: mostFields }): State {
       return field.options.length === 1 && !field.nullable ? 0 : undefined
     case 'object':
       room.fields -= field.fields.length
-      return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f, room)]))
+      return Object.fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f, room)]))
     case 'array': {
       const items: State[] = []
       for (let n = Math.min(field.minItems ?? 0, 100); n > 0 && room.fields-- > 0; n--)
@@ -115,7 +115,7 @@ export function fromValue(field: Field, value: unknown): Held {
         if ('reason' in held) return held
         states.push([name, held.state])
       }
-      return { state: fromEntries(states) }
+      return { state: Object.fromEntries(states) }
     }
     case 'union': {
       const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value) })).filter((o) =>
@@ -128,10 +128,4 @@ export function fromValue(field: Field, value: unknown): Held {
         : { reason: 'no_option' }
     }
   }
-}
-
-function fromEntries(entries: [string, State][]): { [name: string]: State } {
-  const o: { [name: string]: State } = {}
-  for (const [name, state] of entries) set(o, name, state)
-  return o
 }

@@ -4,8 +4,8 @@ import { toJSON, type Field, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import { fieldView, membersView, saysUnfinished, wrongField } from '../tool/fields.ts'
-import { define, freshId, reactive } from '../../ui/part.ts'
+import { fieldView, membersView, pathIds, saysUnfinished, wrongField } from '../tool/fields.ts'
+import { define, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
 import '../tool/json.ts'
@@ -31,7 +31,7 @@ class FormQuestion extends QuestionDialog<ElicitationAnswer> {
   declare private reviewed: boolean
   private form!: Field
   protected override said: ElicitationAnswer = { action: 'cancel' }
-  private readonly ids = new Map<string, string>()
+  private readonly idOf = pathIds()
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('request')) return
@@ -89,12 +89,6 @@ class FormQuestion extends QuestionDialog<ElicitationAnswer> {
 
   private get content(): Record<string, unknown> {
     return JSON.parse(toJSON(this.form, this.state) ?? '{}') as Record<string, unknown>
-  }
-
-  private readonly idOf = (path: string): string => {
-    let id = this.ids.get(path)
-    if (!id) this.ids.set(path, id = freshId())
-    return id
   }
 
   private readonly send = (e: Event): void => {

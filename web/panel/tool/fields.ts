@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { WordsContext } from '../context.ts'
-import { focusSoon, valueOf } from '../../ui/part.ts'
+import { focusSoon, freshId, valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
 import { pointerStep, type FieldProblem } from '../form/problems.ts'
@@ -12,6 +12,12 @@ export interface Form {
   panel: WordsContext
   idOf(path: string): string
   problems: ReadonlyMap<string, FieldProblem>
+}
+
+/** Makes the ids of a form's paths. */
+export function pathIds(): Form['idOf'] {
+  const ids = new Map<string, string>()
+  return (path) => ids.get(path) ?? ids.set(path, freshId()).get(path)!
 }
 
 type Put = (state: State) => void

@@ -10,7 +10,7 @@ import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
 import { fromJSON, initial } from '../form/state.ts'
 import { clean } from '../../ui/text.ts'
-import { membersView, saysUnfinished, wrongField } from './fields.ts'
+import { membersView, pathIds, saysUnfinished, wrongField } from './fields.ts'
 import { answeredView, resultView } from './result.ts'
 
 interface Draft {
@@ -51,7 +51,7 @@ class Try extends PanelPart {
   /** The draft's. */
   private key = ''
   private readonly id_ = freshId()
-  private readonly ids = new Map<string, string>()
+  private readonly idOf = pathIds()
   private form: Field = { kind: 'json', required: true, nullable: false }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -131,12 +131,6 @@ class Try extends PanelPart {
     }</div>
     ${isCancelled ? nothing : faultView(this.fault, this.fault?.code)}
     ${this.result ? resultView(this.panel, this.result) : nothing}`
-  }
-
-  private readonly idOf = (path: string): string => {
-    let id = this.ids.get(path)
-    if (!id) this.ids.set(path, id = freshId())
-    return id
   }
 
   private get config() {
