@@ -8,14 +8,8 @@ import { clean } from '../../web/ui/text.ts'
 import type { Pairing } from '../messages.ts'
 import { fault } from './link.ts'
 
-/** The progress of a pairing, in the steps that are shown. */
-const stepOf = (
-  pairing: Pairing | null,
-): number => (!pairing || pairing.step === 'connecting' || pairing.step === 'failed'
-  ? 0
-  : pairing.step === 'digits'
-  ? 1
-  : 2)
+/** The progress of a pairing, in the steps that are shown. Before the digits it is 0. */
+const progress: Partial<Record<Pairing['step'], number>> = { digits: 1, terminal: 2 }
 
 /** A command to type elsewhere, with a button that copies it. */
 function command(panel: AppContext, text: string): TemplateResult {
@@ -67,7 +61,7 @@ class PairingCard extends AppPart {
 
   protected override render(): TemplateResult {
     const { pairing } = this.state
-    const step = stepOf(pairing)
+    const step = (pairing && progress[pairing.step]) ?? 0
     const mark = (n: number) => (n < step ? 'done' : '')
     const current = (n: number) => (n === step ? 'step' : nothing)
     return html`<section class="card plain" aria-labelledby=${this.id_}>

@@ -172,7 +172,6 @@ portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 }
 @media (forced-colors: active) {
   .steps > [aria-current]::before { forced-color-adjust: none; background: Highlight; color: HighlightText; }
-  .places .icon .line { stroke-width: 1.6; }
-.icon .hole { fill: ButtonFace; } .asks { border-width: 2px; }
+  .icon .hole { fill: ButtonFace; } .asks { border-width: 2px; }
 }
 `
