@@ -71,8 +71,8 @@ export class Trace {
     if (this.#isPrivate) return MASK
     // A cut before the search would leave a part of a secret, and the end of what was read may be one.
     const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, MASK), new TextDecoder().decode(body))
-    const whole = shown.length - (this.#secrets[0]?.length ?? 0) // the longest
-    return body.length > BODY_CHARS ? `${shown.slice(0, Math.max(0, Math.min(BODY_CHARS, whole)))}…` : shown
+    const end = Math.min(BODY_CHARS, shown.length - (this.#secrets[0] ?? '').length)
+    return body.length > BODY_CHARS ? `${shown.substring(0, end)}…` : shown
   }
 
   #send(phase: 'begin' | 'end'): void {
