@@ -114,20 +114,22 @@ func (s *instances) number(id, name, project string, lasting bool) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", in.number, in.home))
 }
 
-// during marks an HTTP session as used until the result is called.
+// during marks an HTTP session as used until the result is called. The session may have ended by then.
 func (s *instances) during(id string) func() {
 	if id == "" {
 		return func() {}
 	}
-	change := func(by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.session(id)
+	in.open++
+	in.seen = time.Now()
+	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		in := s.session(id)
-		in.open += by
+		in.open--
 		in.seen = time.Now()
 	}
-	change(1)
-	return func() { change(-1) }
 }
 
 // end forgets a session.

@@ -40,3 +40,14 @@ func TestSessionsThatMadeRoomAreBounded(t *testing.T) {
 		t.Errorf("%d sessions are to be ended", n)
 	}
 }
+
+// A session that a client ends while its stream is open is forgotten.
+func TestAnEndedSessionIsForgotten(t *testing.T) {
+	var s instances
+	streamEnds := s.during("session")
+	s.end("session")
+	streamEnds()
+	if n := len(s.sessions); n > 0 {
+		t.Errorf("%d sessions are kept", n)
+	}
+}
