@@ -195,9 +195,9 @@ func (r *Registry) pinList(u *unpinned) {
 	}
 }
 
-// lists reports whether the list is the server's latest. The registry's lock is held.
+// lists reports whether the list is the server's latest and has tools. The registry's lock is held.
 func (s *server) lists(tools []Tool) bool {
-	return len(s.listed) > 0 && &s.listed[0] == &tools[0]
+	return len(s.listed) > 0 && len(tools) > 0 && &s.listed[0] == &tools[0]
 }
 
 // withoutPin returns the definitions that have to make the pins of their tools, and

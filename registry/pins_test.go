@@ -185,3 +185,30 @@ func TestPinsOfALongList(t *testing.T) {
 		})
 	})
 }
+
+// A list that the limit has cut to nothing has pins to make, too, while the server gets another list.
+func TestPinsOfAListThatIsCutToNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &longList{}
+		one := &harbour{}
+		one.list = func(context.Context, *string) (*registry.ToolPage, error) { return one.page("x"), nil }
+		r := chart(t, registry.Options{Limits: registry.Limits{Tools: 1}}, map[string]*harbour{"a": one, "b": {list: l.page}})
+		if err := r.Discover(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Retry("b"); err != nil { // its list is cut
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := r.Remove("a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Update("b", registry.ServerConfig{URL: "https://b.example/other"}); err != nil {
+			t.Fatal(err)
+		}
+		l.settled()
+		if tools := names(r); len(tools) != 1 || tools[0] != "b__t0" {
+			t.Errorf("%v", tools)
+		}
+	})
+}
