@@ -443,7 +443,7 @@ func (r *Registry) use(ctx context.Context, s *server, limit time.Duration, work
 		return Because(ErrSuspended, last)
 	}
 	err := r.withSession(ctx, s, func(c *conn) error { return work(ctx, c, watch.hold) })
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	r.mu.Lock()

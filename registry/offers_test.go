@@ -544,3 +544,18 @@ func TestReviewsOfPromptsReadNoDefinition(t *testing.T) {
 		}
 	})
 }
+
+// An answer that has arrived is given, even if the caller leaves at that moment: else its payload would be held for ever.
+func TestAnAnswerOfTheLastMomentIsGiven(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	ctx, cancel := context.WithCancel(t.Context())
+	l.answer = func(context.Context, registry.Request) (string, error) {
+		cancel()
+		return `{"contents":[]}`, nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if result, err := r.ReadResource(ctx, "a", "a:1"); err != nil || result.Payload == nil {
+			t.Errorf("%v, %v", result, err)
+		}
+	})
+}
