@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A Request is a request to an authorization server, or for metadata. The host sends it
@@ -164,7 +165,7 @@ func (g *grant) fields() []*string {
 func (g *grant) text() string {
 	var out []byte
 	for _, f := range g.fields() {
-		out = append(escape(out, *f), '\n')
+		out = append(out, text.PercentEncoded(*f)+"\n"...)
 	}
 	return string(out)
 }

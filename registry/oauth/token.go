@@ -140,7 +140,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	a, secret, assertion := s.auth(), "", ""
 	switch g.method {
 	case "client_secret_basic":
-		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
+		basic := text.PercentEncoded(g.client) + ":" + text.PercentEncoded(g.secret)
 		header = append(header, "Authorization", "Basic "+text.Base64(basic))
 	case "private_key_jwt":
 		alg := cmp.Or(a.SigningAlgorithm, "ES256")

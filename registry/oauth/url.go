@@ -108,22 +108,7 @@ func MayLead(server, url string) bool {
 	return from != nil && metadataURL(url, from) != nil
 }
 
-// escape writes s for application/x-www-form-urlencoded.
-func escape(dst []byte, s string) []byte {
-	const hex = "0123456789ABCDEF"
-	for i := 0; i < len(s); i++ {
-		b := s[i]
-		switch {
-		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("-._~", b) >= 0:
-			dst = append(dst, b)
-		default:
-			dst = append(dst, '%', hex[b>>4], hex[b&15])
-		}
-	}
-	return dst
-}
-
-// encodeForm encodes names and values in turn. Empty values are left out.
+// encodeForm encodes names and values in turn for application/x-www-form-urlencoded. Empty values are left out.
 func encodeForm(pairs []string) []byte {
 	var out []byte
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -133,7 +118,7 @@ func encodeForm(pairs []string) []byte {
 		if out != nil {
 			out = append(out, '&')
 		}
-		out = escape(append(escape(out, pairs[i]), '='), pairs[i+1])
+		out = append(out, text.PercentEncoded(pairs[i])+"="+text.PercentEncoded(pairs[i+1])...)
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func Redact(s string, values ...string) string {
 		secrets[longest] = ""
 		coded := strings.TrimRight(Base64(secret), "=")
 		s = hide(s, secret)
-		s = hide(s, percentEncoded(secret))
+		s = hide(s, PercentEncoded(secret))
 		s = hide(s, coded)
 		s = hide(s, urlSafe(coded))
 	}
@@ -126,8 +126,8 @@ func urlSafe(coded string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(coded, "+", "-"), "/", "_")
 }
 
-// percentEncoded encodes all but the unreserved characters of RFC 3986, section 2.3.
-func percentEncoded(s string) string {
+// PercentEncoded encodes all but the unreserved characters of RFC 3986, section 2.3.
+func PercentEncoded(s string) string {
 	const digits = "0123456789ABCDEF"
 	out := make([]byte, 0, 3*len(s))
 	for _, c := range []byte(s) {
