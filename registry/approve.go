@@ -13,8 +13,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// A PinStore keeps approvals between runs. Both methods may be called for several
-// keys at once, but not twice at once for one key.
+// A PinStore keeps approvals between runs. LoadPins may be called from several goroutines
+// at once, and SavePins from one at a time.
 type PinStore interface {
 	// LoadPins returns what SavePins was last given for the key, or "".
 	LoadPins(key string) (string, error)

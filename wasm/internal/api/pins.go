@@ -6,18 +6,13 @@ import "github.com/portolan-mcp/portolan/registry"
 type Pins map[string]string
 
 // Store returns what a registry keeps them in: the host.
-func (p Pins) Store(host pinHost) registry.PinStore { return pinStore{p, host} }
-
-type pinHost interface {
-	Pins(server, key, pins string, fresh registry.FreshPins)
-}
+func (p Pins) Store(host Host) registry.PinStore { return pinStore{p, host} }
 
 type pinStore struct {
 	loaded Pins
-	host   pinHost
+	host   Host
 }
 
-// LoadPins is called once for each key.
 func (s pinStore) LoadPins(key string) (string, error) { return s.loaded[key], nil }
 
 func (s pinStore) SavePins(server, key, pins string, fresh registry.FreshPins) error {
