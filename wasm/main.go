@@ -21,7 +21,7 @@ func main() {
 			Elicit: b.Elicit(start.Elicit), ElicitURL: b.Elicit(start.ElicitURL), ElicitTime: start.ElicitTime,
 			Sample: b.Elicit(start.Sample), SampleTools: start.SampleTools, Roots: start.Roots, Apps: start.Apps,
 			ClientName: "portolan", ClientVersion: api.Version,
-			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
+			Hints: client.NewHints(memory.learned, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
 		})
 	})
 }

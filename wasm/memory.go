@@ -22,8 +22,7 @@ const maxRemembered = 500
 // stores: a line each of URL, transport, version, "changes" or nothing, and
 // "proxied" or nothing, separated by tabs.
 type memory struct {
-	known map[string]client.Hint
-	save  func(text string)
+	save func(text string)
 
 	mu      sync.Mutex
 	learned map[string]client.Hint
@@ -31,14 +30,13 @@ type memory struct {
 }
 
 func newMemory(text string, save func(string)) *memory {
-	m := &memory{known: make(map[string]client.Hint), learned: make(map[string]client.Hint), save: save}
+	m := &memory{learned: make(map[string]client.Hint), save: save}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) == 5 && f[0] != "" && len(m.known) < maxRemembered {
-			m.known[f[0]] = client.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
+		if len(f) == 5 && f[0] != "" && len(m.learned) < maxRemembered {
+			m.learned[f[0]] = client.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
 		}
 	}
-	m.learned = maps.Clone(m.known)
 	return m
 }
 
