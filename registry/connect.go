@@ -194,7 +194,7 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 	r.mu.Lock()
 	if !r.closed && s.conn == c {
 		if n.Err != nil {
-			s.lastError = r.errorText(s, n.Err)
+			s.lastError = r.shown(s, n.Err.Error())
 			r.retire(s, c)
 		} else if n.ToolsChanged {
 			r.refreshSoon(s)

@@ -179,7 +179,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 			s.failure, s.lastError = nil, ""
 		}
 	} else if err != nil && !errors.Is(err, context.Canceled) {
-		s.failure, s.lastError = err, r.errorText(s, err)
+		s.failure, s.lastError = err, r.shown(s, err.Error())
 	}
 	if s.breaker.suspended && !s.breaker.probing { // a late outcome says nothing of a probe
 		if wait := retryAfter(err); s.breaker.retryAt.Before(now.Add(wait)) {
@@ -220,9 +220,6 @@ func (r *Registry) probeLater(s *server, wait time.Duration) {
 		r.deliver()
 	})
 }
-
-// errorText returns an error of the server as health shows it.
-func (r *Registry) errorText(s *server, err error) string { return r.shown(s, err.Error()) }
 
 // shown makes a text that the server may have written fit to be shown.
 func (r *Registry) shown(s *server, words string) string {

@@ -38,11 +38,11 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 			err = s.initialize(ctx)
 		}
 		if err != nil {
-			s.drop()
+			s.shut()
 			return nil, err
 		}
 	case <-ctx.Done():
-		s.drop()
+		s.shut()
 		return nil, context.Cause(ctx)
 	}
 	d.remember(s.info)

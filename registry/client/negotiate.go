@@ -65,7 +65,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 		if err == nil {
 			result := get([]byte(e.Text), "result")
 			if kind := getString(result, "resultType"); kind != "" && kind != "complete" {
-				s.drop()
+				s.shut()
 				return nil, s.unknownResult(kind)
 			}
 			if !listsModern(get(result, "supportedVersions")) {
@@ -77,24 +77,24 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			return s, nil
 		}
 		if ctx.Err() != nil {
-			s.drop()
+			s.shut()
 			return nil, context.Cause(ctx)
 		}
 		if status, ok := errors.AsType[*registry.StatusError](err); ok && status.Code == 401 ||
 			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) {
-			s.drop()
+			s.shut()
 			return nil, err
 		}
 		wrong, isRPC := errors.AsType[*registry.RPCError](err)
 		if isRPC && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
-			s.drop() // which only a server of that era says
+			s.shut() // which only a server of that era says
 			return nil, err
 		}
 		if wrong == nil || wrong.Code != codeUnsupportedVersion || !listsModern(get(wrong.Data, "supported")) {
 			break
 		}
 	}
-	s.drop()
+	s.shut()
 	return nil, nil
 }
 
@@ -123,7 +123,7 @@ func listsModern(versions []byte) bool {
 func (d *dial) initialize(ctx context.Context) (*Session, error) {
 	s := d.session(registry.SessionInfo{})
 	if err := s.initialize(ctx); err != nil {
-		s.drop()
+		s.shut()
 		return nil, err
 	}
 	d.remember(s.info)

@@ -261,9 +261,7 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
-// drop ends a session that connecting gave up.
-func (s *Session) drop() { s.shut() }
-
+// shut ends the session on this side. It is false if that was done before.
 func (s *Session) shut() bool {
 	s.mu.Lock()
 	if s.closed {
