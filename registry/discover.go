@@ -143,13 +143,13 @@ func (r *Registry) connectAndList(ctx context.Context, s *server) error {
 
 // A listing collects the pages of one list.
 type listing struct {
-	tools    []ToolDef
-	prints   []func(context.Context) string // of the pages, nil for one that has none
-	release  []func()
-	warnings []string
-	ttl      time.Duration // the least of the pages
-	private  bool          // a page is the user's own
-	latency  time.Duration
+	tools   []ToolDef
+	prints  []func(context.Context) string // of the pages, nil for one that has none
+	release []func()
+	warnings
+	ttl     time.Duration // the least of the pages
+	private bool          // a page is the user's own
+	latency time.Duration
 }
 
 func (l *listing) free() {
@@ -175,10 +175,12 @@ func (l *listing) fingerprint(ctx context.Context) string {
 	return all
 }
 
-func (l *listing) warn(text string) {
-	const most = 20
-	if len(l.warnings) < most {
-		l.warnings = append(l.warnings, text)
+// warnings say what a list leaves out, and why; at most 20 times.
+type warnings []string
+
+func (w *warnings) warn(words string) {
+	if len(*w) < 20 {
+		*w = append(*w, words)
 	}
 }
 

@@ -39,14 +39,14 @@ type Offer struct {
 
 // An offerList is one of the lists of a server that are asked for when somebody wants them.
 type offerList struct {
-	offers   []Offer
-	of       *conn     // the session that listed it; nil: not listed
-	at       time.Time // when
-	staleAt  time.Time // zero: no ttl was given
-	private  bool      // it is the user's own
-	changed  bool      // since the attempt under way began
-	warnings []string
-	flight   *flight[struct{}]
+	offers  []Offer
+	of      *conn     // the session that listed it; nil: not listed
+	at      time.Time // when
+	staleAt time.Time // zero: no ttl was given
+	private bool      // it is the user's own
+	changed bool      // since the attempt under way began
+	warnings
+	flight *flight[struct{}]
 }
 
 // The kinds of lists, which are indices of server.offers.
@@ -317,12 +317,6 @@ func (l *offerList) readTTL(page []byte, now time.Time) {
 		if l.staleAt.IsZero() || at.Before(l.staleAt) {
 			l.staleAt = at
 		}
-	}
-}
-
-func (l *offerList) warn(words string) {
-	if len(l.warnings) < 20 {
-		l.warnings = append(l.warnings, words)
 	}
 }
 
