@@ -279,7 +279,7 @@ func (r *Registry) asksUser(s *server, t *Tool) (ask bool, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.opts.Approve == nil || s.cfg.Trust == TrustAll && (!r.opts.ApproveAll || readsOnly(t)) {
+	if r.opts.Approve == nil || s.cfg.Trust == TrustAll && (!r.opts.ApproveAll || claims(t, "readOnlyHint")) {
 		return false, nil
 	}
 	if s.cfg.Trust == AskAlways {
@@ -350,14 +350,13 @@ func (r *Registry) ForgetApprovals(name string) error {
 	})
 }
 
-// readsOnly reports whether a tool claims to change nothing.
-func readsOnly(t *Tool) bool {
+// claims reports whether the annotations of a tool have one of these hints.
+func claims(t *Tool, hints ...string) bool {
 	def, err := t.Def.JSON()
 	if err != nil {
 		return false
 	}
 	annotations, _ := rawjson.Get(def, "annotations")
-	hint, _ := rawjson.Get(annotations, "readOnlyHint")
-	readOnly, _ := rawjson.Bool(hint)
-	return readOnly
+	values, _ := rawjson.Pick(annotations, hints...)
+	return slices.ContainsFunc(values, func(hint []byte) bool { is, _ := rawjson.Bool(hint); return is })
 }

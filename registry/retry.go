@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -86,20 +85,7 @@ func (p *Pending) mayTryAgain(err error) (wait time.Duration, again bool) {
 	case !errors.Is(err, ErrNetwork):
 		return 0, false
 	}
-	return wait, wait <= maxRetryAfter && time.Now().Add(wait).Before(end) && mayRepeat(p.tool)
-}
-
-// mayRepeat reports whether a tool claims that a second call changes nothing more.
-func mayRepeat(t *Tool) bool {
-	def, err := t.Def.JSON()
-	if err != nil {
-		return false
-	}
-	annotations, _ := rawjson.Get(def, "annotations")
-	hints, _ := rawjson.Pick(annotations, "readOnlyHint", "idempotentHint")
-	readOnly, _ := rawjson.Bool(hints[0])
-	idempotent, _ := rawjson.Bool(hints[1])
-	return readOnly || idempotent
+	return wait, wait <= maxRetryAfter && time.Now().Add(wait).Before(end) && claims(p.tool, "readOnlyHint", "idempotentHint")
 }
 
 // tryAgain sends the call again after a while.
