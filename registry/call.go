@@ -444,7 +444,7 @@ func (p *Pending) giveUp(cause error, byCaller bool) {
 	}
 	p.finish(nil, cause, byCaller)
 	if stop != nil {
-		_, _ = guarded(func() (struct{}, error) { stop(cause); return struct{}{}, nil })
+		_ = safely(func() { stop(cause) })
 	}
 }
 

@@ -148,7 +148,7 @@ func (r *Registry) hangUp(c *conn) {
 	r.goroutine(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		_, _ = guarded(func() (struct{}, error) { return struct{}{}, c.session.Close(ctx) })
+		_ = safely(func() { _ = c.session.Close(ctx) })
 	})
 }
 

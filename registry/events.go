@@ -59,7 +59,7 @@ func (r *Registry) deliver() {
 		}
 		for _, save := range saves {
 			r.mu.Unlock()
-			_, _ = guarded(func() (struct{}, error) { save(); return struct{}{}, nil })
+			_ = safely(save)
 			r.mu.Lock()
 		}
 		for _, e := range events {
@@ -69,7 +69,7 @@ func (r *Registry) deliver() {
 					continue
 				}
 				r.mu.Unlock()
-				_, err := guarded(func() (struct{}, error) { fn(e); return struct{}{}, nil })
+				err := safely(func() { fn(e) })
 				r.mu.Lock()
 				if err != nil {
 					r.log("subscriber panicked", "error", err)

@@ -93,7 +93,7 @@ func (r *Registry) logged(s *server, e LogEntry) (report func()) {
 	}
 	return func() {
 		for _, fn := range fns {
-			_, _ = guarded(func() (struct{}, error) { fn(e); return struct{}{}, nil })
+			_ = safely(func() { fn(e) })
 		}
 	}
 }

@@ -164,7 +164,7 @@ func (r *Registry) takeFew() []*unpinned {
 func (r *Registry) pinLists(lists []*unpinned) {
 	defer r.deliver()
 	for _, u := range lists {
-		_, _ = guarded(func() (struct{}, error) { r.pinList(u); return struct{}{}, nil })
+		_ = safely(func() { r.pinList(u) })
 	}
 }
 

@@ -399,6 +399,6 @@ func (r *Registry) goroutine(fn func()) {
 			}
 			r.mu.Unlock()
 		}()
-		_, _ = guarded(func() (struct{}, error) { fn(); return struct{}{}, nil })
+		_ = safely(fn)
 	}()
 }

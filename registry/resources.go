@@ -123,7 +123,7 @@ func (r *Registry) updated(s *server, uri string) {
 			}
 			r.mu.Unlock()
 			for _, fn := range fns {
-				_, _ = guarded(func() (struct{}, error) { fn(); return struct{}{}, nil })
+				_ = safely(fn)
 			}
 		})
 	}

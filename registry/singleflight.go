@@ -60,6 +60,12 @@ func guarded[T any](work func() (T, error)) (val T, err error) {
 	return work()
 }
 
+// safely is guarded for work without a result.
+func safely(work func()) error {
+	_, err := guarded(func() (struct{}, error) { work(); return struct{}{}, nil })
+	return err
+}
+
 func panicText(p any) string {
 	switch p := p.(type) {
 	case error:
