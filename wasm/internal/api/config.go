@@ -131,12 +131,6 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid(`proxy is neither a boolean nor "auto"`)
 			}
 			cfg.Proxy, cfg.ProxyAuto = v, s == "auto"
-		case "enabled":
-			v, ok := rawjson.Bool(value)
-			if !ok && !isNull {
-				return invalid("enabled is not a boolean")
-			}
-			cfg.Disabled = ok && !v
 		case "transport":
 			s, ok := rawjson.String(value)
 			if !ok && !isNull {
@@ -180,20 +174,19 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid(`trust is not "trust", "ask-on-change" or "ask-always"`)
 			}
 			cfg.Trust = s
-		case "holdNewTools":
+		case "enabled", "holdNewTools", "rememberSecrets":
 			v, ok := rawjson.Bool(value)
-			if !ok && !isNull {
-				return invalid("holdNewTools is not a boolean")
-			}
-			cfg.HoldNewTools = v
-		case "rememberSecrets":
-			v, ok := rawjson.Bool(value)
-			if !ok && !isNull {
-				return invalid("rememberSecrets is not a boolean")
-			}
-			cfg.RememberSecrets = nil
-			if ok {
+			switch {
+			case !ok && !isNull:
+				return invalid(key + " is not a boolean")
+			case key == "enabled":
+				cfg.Disabled = ok && !v
+			case key == "holdNewTools":
+				cfg.HoldNewTools = v
+			case ok:
 				cfg.RememberSecrets = &v
+			default:
+				cfg.RememberSecrets = nil
 			}
 		case "missingHeaders":
 			var err error
