@@ -60,12 +60,9 @@ type store struct {
 
 // openStore opens the file of secrets in dir, and creates it if it is missing.
 func openStore(dir string) (*store, error) {
-	if dir == "" {
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return nil, fmt.Errorf("find the configuration folder: %w", err)
-		}
-		dir = filepath.Join(config, "portolan")
+	dir, err := loopback.ConfigDir(dir)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the configuration folder: %w", err)

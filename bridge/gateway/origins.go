@@ -97,15 +97,12 @@ type origins struct {
 
 // openOrigins opens the file in dir. It may be missing until the first pairing.
 func openOrigins(dir string) (*origins, error) {
-	if dir == "" {
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return nil, fmt.Errorf("find the configuration folder: %w", err)
-		}
-		dir = filepath.Join(config, "portolan")
+	dir, err := loopback.ConfigDir(dir)
+	if err != nil {
+		return nil, err
 	}
 	o := &origins{path: filepath.Join(dir, "gateway.json")}
-	_, err := o.load()
+	_, err = o.load()
 	return o, err
 }
 

@@ -10,6 +10,18 @@ import (
 	"time"
 )
 
+// ConfigDir returns the folder of Portolan's files: dir, or portolan in [os.UserConfigDir] if it is empty.
+func ConfigDir(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the configuration folder: %w", err)
+	}
+	return filepath.Join(config, "portolan"), nil
+}
+
 // CheckFile refuses a file of secrets that others may read, and what is no file: to read a pipe might never end.
 func CheckFile(path string, stat fs.FileInfo) error {
 	switch {

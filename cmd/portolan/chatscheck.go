@@ -17,6 +17,8 @@ import (
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
 // promptEvery is the least time between two prompts to one site.
@@ -144,14 +146,8 @@ type checker struct {
 
 // timesFile returns the file that keeps when each site may be asked again.
 func timesFile(dir string) (string, error) {
-	if dir == "" {
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(config, "portolan")
-	}
-	return filepath.Join(dir, "chats-check.json"), nil
+	dir, err := loopback.ConfigDir(dir)
+	return filepath.Join(dir, "chats-check.json"), err
 }
 
 // readTimes reads the times of the last run, which are at most one pause ahead.
