@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -20,7 +19,7 @@ import (
 // A person at the terminal answers questions of servers.
 type person struct {
 	mu    sync.Mutex // one question at a time
-	lines chan string
+	lines <-chan string
 	out   io.Writer
 }
 
@@ -36,16 +35,7 @@ func personAt(in *os.File, out io.Writer) *person {
 	return personTyping(in, out)
 }
 
-func personTyping(in io.Reader, out io.Writer) *person {
-	t := &person{lines: make(chan string), out: out}
-	go func() {
-		defer close(t.lines)
-		for s := bufio.NewScanner(in); s.Scan(); {
-			t.lines <- strings.TrimSpace(s.Text())
-		}
-	}()
-	return t
-}
+func personTyping(in io.Reader, out io.Writer) *person { return &person{lines: linesOf(in), out: out} }
 
 var errNoLine = errors.New("the input ended")
 
@@ -57,7 +47,7 @@ func (t *person) line(ctx context.Context, prompt string) (string, error) {
 		if !ok {
 			return "", errNoLine
 		}
-		return line, nil
+		return strings.TrimSpace(line), nil
 	case <-ctx.Done():
 		fmt.Fprintln(t.out)
 		return "", ctx.Err()
