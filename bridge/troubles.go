@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -58,7 +59,7 @@ func (t *troubles) dropOldest() error {
 			files = append(files, kept{name, info.ModTime().UnixNano()})
 		}
 	}
-	slices.SortFunc(files, func(a, b kept) int { return int(max(-1, min(1, a.at-b.at))) })
+	slices.SortFunc(files, func(a, b kept) int { return cmp.Compare(a.at, b.at) })
 	for _, f := range files[:max(0, len(files)-maxTroubles)] {
 		if err := os.Remove(filepath.Join(t.dir, f.name)); err != nil {
 			return err

@@ -60,12 +60,3 @@ func parseNumber(raw []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	return n, err == nil
 }
-
-// elements returns the elements of an array, or nil.
-func elements(text []byte) []json.RawMessage {
-	var all []json.RawMessage
-	if json.Unmarshal(text, &all) != nil {
-		return nil
-	}
-	return all
-}

@@ -247,11 +247,7 @@ func statusOf(code int) int {
 }
 
 func writeFault(w http.ResponseWriter, id []byte, status int, f *fault) {
-	writeJSON(w, status, failure(id, f))
-}
-
-func writeJSON(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text)
+	_, _ = w.Write(failure(id, f))
 }

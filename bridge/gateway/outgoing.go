@@ -10,7 +10,9 @@ import (
 // receive handles a line of the program's stdout.
 func (p *program) receive(line []byte) {
 	if line[0] == '[' { // a batch, which 2025-03-26 allows
-		for _, one := range elements(line) {
+		var all []json.RawMessage
+		_ = json.Unmarshal(line, &all)
+		for _, one := range all {
 			p.message(one)
 		}
 		return

@@ -63,7 +63,7 @@ func (x *exchange) serve() {
 		return
 	}
 	res, cancel, code := x.send(http.MaxBytesReader(x.w, x.r.Body, x.d.MaxRequest))
-	for hops := 0; ; hops++ {
+	for {
 		if code != "" {
 			x.refuse(code)
 			return
