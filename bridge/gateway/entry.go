@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,7 @@ func newEntry(g *Gateway, s Server) *entry {
 
 func (e *entry) note(line string) {
 	line = redact(line, e.secrets)
+	line = strings.ToValidUTF8(line[:min(len(line), maxLogLine)], "")
 	e.log.add(line)
 	if e.g.opts.Stderr != nil {
 		e.g.opts.Stderr(e.Name, line)

@@ -121,7 +121,8 @@ func TestGarbage(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"other","result":1}`, `{"jsonrpc":"2.0","id":null,"result":1}`, `{"jsonrpc":"2.0","id":ID,"method":5}`,
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID}}`, `{"jsonrpc":"2.0","method":"notifications/progress"}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":ID}}`,
-		strings.Repeat("[", 20000), "\x00\xff\xfe", "\x1b[2J",
+		strings.Repeat("[", 20000), "\x00\xff\xfe", "\x1b[2J", strings.Repeat("x", 193) + "sk-very-secret",
+		strings.Repeat("y", maxLogLine-len("stdout: ")-7) + "sk-very-secret",
 		`[{"jsonrpc":"2.0","method":"notifications/first"},{"jsonrpc":"2.0","id":ID,"result":"the answer"}]`,
 	}
 	text, _ := json.Marshal(lines)
@@ -130,7 +131,8 @@ func TestGarbage(t *testing.T) {
 	if d := cmp.Diff(want, []string{next(t, messages), next(t, messages)}); d != "" {
 		t.Error(d)
 	}
-	if log := r.byName["raw"].log.text(); !strings.Contains(log, "stdout: not JSON") || strings.Contains(log, "\x1b") {
+	log := r.byName["raw"].log.text()
+	if !strings.Contains(log, "stdout: not JSON") || strings.Contains(log, "\x1b") || strings.Contains(log, "sk-very") {
 		t.Errorf("the log: %q", log)
 	}
 }

@@ -23,7 +23,7 @@ func (p *program) receive(line []byte) {
 func (p *program) message(line []byte) {
 	m, err := parse(line)
 	if err != nil {
-		p.entry.note("stdout: " + printable(line[:min(len(line), 200)]))
+		p.entry.note("stdout: " + printable(line[:min(len(line), longestRead)]))
 		return
 	}
 	p.mu.Lock()

@@ -257,7 +257,7 @@ func readLine(r *bufio.Reader, limit int) (line []byte, err error) {
 
 // readErrors reads stderr. Of a long line it keeps the beginning.
 func (p *process) readErrors(r io.Reader) {
-	lines := bufio.NewReaderSize(r, maxLogLine)
+	lines := bufio.NewReaderSize(r, longestRead)
 	for whole := true; ; {
 		part, err := lines.ReadSlice('\n')
 		if text := printable(part); whole && text != "" {
@@ -275,7 +275,6 @@ func (p *process) readErrors(r io.Reader) {
 
 // printable removes what could control a terminal.
 func printable(text []byte) string {
-	text = text[:min(len(text), maxLogLine)]
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':

@@ -14,7 +14,12 @@ type ring struct {
 	lines []string
 }
 
-const maxLogLine = 4 << 10
+// maxLogLine bounds a line of the log, in bytes, and longestRead what is read of it: a secret at the cut is then whole
+// when it is hidden.
+const (
+	maxLogLine  = 4 << 10
+	longestRead = 2 * maxLogLine
+)
 
 func (r *ring) add(line string) {
 	r.mu.Lock()
