@@ -12,9 +12,9 @@ import (
 // only once.
 const startupWait = 10 * time.Second
 
-// await returns the link of a profile, as choose does. During the startup time, and for as
-// long after a browser has left or come without its list, it waits for the profile to
-// connect, unless the person stopped the extension.
+// await returns the link of a profile, as choose does. During the startup time it waits for
+// the profile to connect, unless the person stopped the extension. It waits for as long after
+// a browser has left, or has come without its list.
 func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	var over <-chan time.Time
 	for {

@@ -191,8 +191,8 @@ func (p *program) spread(m *message) {
 }
 
 // tell sends a message to a client: on the response of its request if there is only one
-// under way, else on its standalone stream. late: the standalone stream comes first, as
-// the message belongs to no request.
+// under way, else on its standalone stream. With late, the message belongs to no request,
+// and the standalone stream comes first.
 func (p *program) tell(to *peer, text []byte, late bool) bool {
 	var calls []*call // oldest first
 	for _, id := range slices.Sorted(maps.Keys(p.calls)) {

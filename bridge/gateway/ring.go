@@ -14,8 +14,7 @@ type ring struct {
 	lines []string
 }
 
-// maxLogLine bounds a line of the log, in bytes, and longestRead what is read of it: a secret at the cut is then whole
-// when it is hidden.
+// maxLogLine bounds a line of the log, in bytes. More is read, so that a secret at the cut is whole when it is hidden.
 const (
 	maxLogLine  = 4 << 10
 	longestRead = 2 * maxLogLine
