@@ -88,12 +88,12 @@ func (r *Registry) ReadResult(handle string, offset, length int) (resulttext.Par
 }
 
 // Dispatch runs a tool on the server that offers it and returns the whole
-// answer; an answer with isError is an answer. It returns an error that Explain
-// classifies when there is none: the tool is unknown, its server disabled or
-// suspended, the arguments do not fit, or the call failed or took too long.
+// answer; an answer with isError is an answer. Without an answer it returns an error that
+// [Explain] classifies. The tool is unknown, its server is disabled or suspended, the
+// arguments do not fit, or the call failed or took too long.
 //
-// Ending ctx cancels the call on the server as well. A call is sent once: it is
-// sent again only if the server answered that it had not run it.
+// Ending ctx cancels the call on the server as well. Unless [ServerConfig.Attempts]
+// or [Call.Attempts] allows more, a call is sent again only if the server answered that it had not run it.
 func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

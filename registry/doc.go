@@ -30,13 +30,13 @@
 // # Concurrency
 //
 // All methods of [Registry] may be called from several goroutines at once. One lock
-// guards the state of all servers. Callbacks run with no lock held, and every
-// goroutine ends before [Registry.Close] returns.
+// guards the state of all servers. Callbacks run with no lock held, except [Call.OnQueue]
+// and [Call.OnRetry]. [Registry.Close] waits for all goroutines, five seconds at most.
 //
 // # Health
 //
-// Three failures in a row suspend a server; its tools leave the list that models
-// see, and it is probed again after a cooldown that grows from 5 s to 5 min with
+// Three failures in a row suspend a server, and its tools leave the list that models
+// see. It is probed again after a cooldown that grows from 5 s to 5 min with
 // jitter. Transport errors, 5xx, timeouts and answers that are not MCP count.
 // Results with isError, other 4xx, the caller's own abort and being offline do not,
 // and neither do deadlines that pass while the page is frozen.

@@ -17,8 +17,8 @@ import (
 // and each returns promptly once its context is done, whatever the server does.
 //
 // A session does not recover by itself. When the server has forgotten it, the
-// call that found out fails with [ErrSessionExpired], which also promises that
-// the server did not run the call; the registry then connects again, once for
+// call that found out fails with [ErrSessionExpired]. The error promises that
+// the server did not run the call. The registry then connects again, once for
 // all callers, and sends that call again. Every other error ends only the call
 // that got it, unless the session says by [Notice.Err] that it is over.
 type Session interface {

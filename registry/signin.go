@@ -126,7 +126,7 @@ const (
 	SignedIn     = "signed-in"
 )
 
-// SignIns is what a connector knows of signing in. All methods may be called from
+// SignIns is what a client knows of signing in. All methods may be called from
 // several goroutines at once.
 type SignIns interface {
 	// SignIn has a person sign in, if the server's flow needs one; begun, if not
@@ -143,7 +143,7 @@ type SignIns interface {
 
 // A BegunSignIn is a sign-in whose person came back to another run of the program.
 type BegunSignIn struct {
-	Resume string // as the connector gave it away
+	Resume string // as the client gave it away
 	URL    string // the person came back to
 }
 

@@ -15,9 +15,9 @@
 // nothing is hashed.
 //
 // [Endpoint.Text] and [Parse] are the form in which a store keeps approvals. Native
-// hosts keep two more things there: the approved definitions, in memory only, and
-// the remembered answers to questions about calls. In a browser the page keeps both
-// (wasm/js/page/trust.ts).
+// hosts keep two more things there: the approved definitions that sessions give as
+// text, in memory only, and the remembered answers to questions about calls. In a
+// browser the page keeps both (wasm/js/page/trust.ts).
 //
 // The package holds no lock. The registry guards each Endpoint.
 package approvals

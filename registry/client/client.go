@@ -80,7 +80,7 @@ type Client struct {
 	samples map[string][]time.Time // of each server, the last ones
 }
 
-// New returns a connector over p, which nothing else uses.
+// New returns a client over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
 	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}, live: map[*Session]struct{}{}}
 	if opts != nil {

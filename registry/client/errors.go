@@ -98,15 +98,15 @@ func (d *dial) redirected(e *Event) error {
 }
 
 // forgot reports whether a refusal means that the server no longer knows the
-// session: 404 (2025-11-25, session management), or a 400 as many servers
-// answer it, unless a JSON-RPC error names another fault.
+// session: 404 (2025-11-25, session management). Many servers answer 400, which
+// counts unless a JSON-RPC error names another fault.
 func forgot(status int, rpc *registry.RPCError) bool {
 	return status == 404 || status == 400 &&
 		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(text.Lower(rpc.Message), "session"))
 }
 
-// redact hides the configured header values, should a server repeat them. It
-// comes before anything that cuts.
+// redact hides the configured header values, the session id, and the secrets of the
+// sign-in, should a server repeat them. It comes before anything that cuts.
 func (d *dial) redact(words string) string {
 	var secrets []string
 	for i := 1; i < len(d.headers); i += 2 {

@@ -54,7 +54,7 @@ func (d *dial) connect(ctx context.Context) (*Session, error) {
 }
 
 // discover tries server/discover (2026-07-28). It returns neither session nor
-// error if the server is not of that era, however it says so: with an error, a
+// error if the server is not of that era. Such a server answers with an error, a
 // page of HTML, silence, or, in a browser, a refused preflight.
 func (d *dial) discover(ctx context.Context) (*Session, error) {
 	probe, cancel := context.WithTimeout(ctx, probeTime(ctx))

@@ -33,8 +33,9 @@ func (p *proxyPasses) note(url, header string, refused bool) {
 	p.signed[endpoint.Origin(url)], p.last = pass, pass
 }
 
-// of is the pass for a request: metadata may stand where a refusal says, and
-// endpoints are in metadata, but for those of servers that have none.
+// of returns the pass for a request. A GET is for metadata, whose place a refusal of the
+// same origin may name. Any other request is for an endpoint that metadata names, or that
+// a server without metadata has.
 func (p *proxyPasses) of(method, url string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -252,8 +252,8 @@ func (s *Session) cancelled(id uint32, cause error) {
 	s.mu.Unlock()
 }
 
-// The bounds of messages without an answer: how long one may occupy a
-// connection, and how many may at once: a flood of pings must not take all connections.
+// The bounds of messages without an answer: how long one may occupy a connection, and how
+// many may at once. A flood of pings must not take all connections.
 const (
 	postTime = 5 * time.Second
 	maxPosts = 16

@@ -199,8 +199,8 @@ func (s *Session) settle() {
 	}
 }
 
-// doubt reads the error of a request on a session whose era was only assumed: a
-// refusal means that the server is of another era by now, and has run nothing.
+// doubt reads the error of a request on a session whose era was only assumed. A
+// refusal then means that the server is of another era by now, and has run nothing.
 func (s *Session) doubt(err error, op int64) error {
 	s.mu.Lock()
 	assumed := s.assumed
