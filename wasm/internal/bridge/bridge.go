@@ -23,15 +23,8 @@ type Bridge struct {
 	names    []byte // that called reads next
 }
 
-// find gets the host's object. The name lives in the scope that the loader made
-// for this module alone, not in the page's globals.
-func (b *Bridge) find() { b.boot = js.Global().Get("portolan") }
-
 // Get returns a property of the host's object, for what only one kind of module needs.
 func (b *Bridge) Get(name string) js.Value { return b.boot.Get(name) }
-
-// refuse tells the host that its options are wrong.
-func (b *Bridge) refuse(err error) { b.boot.Call("refused", string(api.EncodeError(err))) }
 
 // Remember hands the host what to give back as the "hints" option at the next start.
 func (b *Bridge) Remember(hints string) { b.boot.Call("hints", hints) }

@@ -4,6 +4,7 @@ package bridge
 
 import (
 	"context"
+	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
@@ -19,12 +20,12 @@ type Client interface {
 // Main is a module's main. Once the host has given its options, it serves a registry
 // whose sessions compose opens, until the host closes it.
 func Main(compose func(*Bridge, api.Start) Client) {
-	b := &Bridge{finished: make(chan struct{})}
-	b.find()
+	// The scope that the loader made for this module alone has this name, not the page's globals.
+	b := &Bridge{boot: js.Global().Get("portolan"), finished: make(chan struct{})}
 	b.serve(func(options []byte) {
 		start, err := api.ParseStart(options)
 		if err != nil {
-			b.refuse(err)
+			b.boot.Call("refused", string(api.EncodeError(err)))
 			return
 		}
 		c := compose(b, start)
