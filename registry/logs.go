@@ -48,9 +48,9 @@ func atLeast(level, least string) bool {
 	return slices.Index(wire.LogLevels, level) >= slices.Index(wire.LogLevels, least)
 }
 
-// SubscribeLogs calls fn with each further entry, one after the other for each server, with
-// no lock held. It must not block. Servers may then write at any time, not only during
-// calls. The returned function ends that.
+// SubscribeLogs calls fn with each further entry until the returned function is called. It
+// holds no lock, and several goroutines may call fn at once. fn must not block. From then on
+// servers may write at any time, not only during calls.
 func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

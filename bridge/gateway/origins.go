@@ -40,7 +40,7 @@ type grants struct {
 
 const (
 	maxTokens  = 10  // of one origin; the oldest goes
-	maxOrigins = 100 // the oldest goes
+	maxOrigins = 100 // the one that was paired first goes
 )
 
 // owner returns the origin that a token admits, or "".
