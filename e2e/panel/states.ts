@@ -122,6 +122,7 @@ export async function panelStates(
       await asks.nth(1).waitFor()
       await asks.first().locator('button.primary').click()
       await asks.nth(1).waitFor({ state: 'detached' })
+      await p.panel.locator('.notice button').click() // it would go while the state is looked at
       return p
     },
     preview: async (context, query) => {

@@ -23,7 +23,7 @@ class Approve extends QuestionDialog<Approval> {
       [key, value],
     ) => (typeof value === 'boolean' && key.endsWith('Hint') ? [`${key}_${value}` as Key] : []))
     const button = (approval: Approval, main = false) =>
-      html`<button type="button" class=${main ? 'primary' : ''} @click=${() => this.say(approval)}>${
+      html`<button type="button" class=${main ? 'primary' : ''} @click=${() => this.reply(approval)}>${
         this.t(`approval_${approval}`)
       }</button>`
     return html`<div class="content">

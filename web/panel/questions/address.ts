@@ -30,13 +30,13 @@ class AddressQuestion extends QuestionDialog<Action> {
       <p class="mono dim address" dir="ltr">${clean(r.url, 2000)}</p>
       ${this.behind()}
       <div role="status">${this.opened ? html`<p>${this.t('address_waits')}</p>` : nothing}</div>
-      <footer @click=${firstClick}><button type="button" @click=${() => this.say('decline')}>${
+      <footer @click=${firstClick}><button type="button" @click=${() => this.reply('decline')}>${
       this.t('decline')
     }</button>
         <span class="apart"></span>
         ${
       this.opened
-        ? html`<button type="button" class="primary" @click=${() => this.say('accept')}>${
+        ? html`<button type="button" class="primary" @click=${() => this.reply('accept')}>${
           this.t('address_done')
         }</button>`
         : nothing
@@ -50,7 +50,7 @@ class AddressQuestion extends QuestionDialog<Action> {
   private readonly open = (): void => {
     window.open(this.request.url, '_blank', 'noopener,noreferrer')
     if (this.request.awaitsEnd) this.opened = true
-    else this.say('accept')
+    else this.reply('accept')
   }
 }
 

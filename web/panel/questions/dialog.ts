@@ -11,7 +11,7 @@ export abstract class QuestionDialog<Answer> extends DialogPart<WordsContext> {
   /** The answer. At first, that of a person who closes the dialog, by Escape too. */
   protected abstract said: Answer
 
-  protected say(answer: Answer): void {
+  protected reply(answer: Answer): void {
     this.said = answer
     this.close()
   }

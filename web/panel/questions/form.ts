@@ -68,7 +68,7 @@ class FormQuestion extends QuestionDialog<ElicitationAnswer> {
         : fieldView(shared, form, state, '', this.t('arguments'), put)
     }
       ${this.behind()}
-      <footer @click=${firstClick}><button type="button" @click=${() => this.say({ action: 'decline' })}>${
+      <footer @click=${firstClick}><button type="button" @click=${() => this.reply({ action: 'decline' })}>${
       this.t('decline')
     }</button>
         <span class="apart"></span>
@@ -100,7 +100,7 @@ class FormQuestion extends QuestionDialog<ElicitationAnswer> {
     }
     if (saysUnfinished(this)) return
     if (!this.reviewed && !this.isEmpty) this.reviewed = true
-    else this.say({ action: 'accept', content: this.content })
+    else this.reply({ action: 'accept', content: this.content })
   }
 }
 

@@ -109,7 +109,7 @@ class SamplingQuestion extends QuestionDialog<SamplingResult | undefined> {
   private readonly forth = async (e: Event): Promise<void> => {
     e.preventDefault()
     if (this.asking) return
-    if (this.answer) return this.say(this.answer)
+    if (this.answer) return this.reply(this.answer)
     this.asking = true
     this.fault = undefined
     try {
