@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Browser, Request } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import type { AppState } from '../../web/apps/types.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { soakEngines } from './engines.ts'
@@ -189,17 +189,16 @@ for (const row of rows) {
     if (state.state === 'card') await page.clock.pauseAt(start + 60_000)
     const shown = page.evaluate(show(row))
     if (state.state === 'card') {
-      const wanted = (request: Request) => asks!.includes(new URL(request.url()).host)
-      await Promise.all([
-        page.frameLocator('iframe').frameLocator('iframe').locator('body').waitFor({ state: 'attached' }),
-        context.waitForEvent('request', { predicate: wanted, timeout: 120_000 }),
-      ])
+      // The driver may miss requests of a frame that has just begun. The app's document says what it asks for.
+      const app = page.frameLocator('iframe').frameLocator('iframe')
+      for (const host of asks!)
+        await app.locator(`script[src^="https://${host}/"]`).waitFor({ state: 'attached', timeout: 120_000 })
       await page.clock.fastForward(10_000)
     }
     assert.deepEqual(await shown, state)
     if (shows) await page.frames().at(-1)!.evaluate(until(shows))
     else await page.getByRole('button', { name: 'Try again' }).waitFor()
-    assert.deepEqual([...asked], asks ?? [])
+    for (const host of asked) assert.ok(asks?.includes(host), `asks ${host}`)
     const { SHOTS } = process.env
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/real-${server}.png` })
   })
