@@ -95,6 +95,7 @@ class Life {
     return new Promise((resolve) => {
       const end = () => {
         stop()
+        signal?.removeEventListener('abort', end)
         resolve()
       }
       const stop = registry.subscribe(() => registry.has(name) && end())

@@ -10,9 +10,9 @@ export const sortedJSON = (value: unknown, indent?: number): string =>
   )
 
 /** The value of a JSON text, or undefined if it is none. */
-export function parsed(text: string): unknown {
+export function parsed(text: string, read: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text)
+    return read(text)
   } catch {
     return undefined
   }

@@ -227,7 +227,7 @@ class ActivityView extends PanelPart {
   /** A JSON text as a tree, or what is left of one that was cut. */
   private content(label: Key, text: string | undefined): TemplateResult | typeof nothing {
     if (!text) return nothing
-    const value = parsed(text) === undefined ? undefined : legible(text)
+    const value = parsed(text, legible)
     return value === undefined
       ? html`<h4>${this.t(label)}</h4><pre tabindex="0"><bdi>${clean(text, 70_000)}</bdi></pre>`
       : html`<portolan-json .panel=${this.panel} .label=${this.t(label)} .value=${value} .levels=${4}></portolan-json>`

@@ -4,7 +4,7 @@ import type { WordsContext } from '../context.ts'
 import { parsed } from '../../ui/json.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
-import { exactText, legible } from '../../../wasm/js/shared/json.ts'
+import { exactText, legible, mayLoseDigits } from '../../../wasm/js/shared/json.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import type { Words } from '../translations.ts'
@@ -114,7 +114,9 @@ function textView(panel: WordsContext, text: string, structured?: string): Templ
   return html`${
     json === undefined || JSON.stringify(json) === structured
       ? nothing
-      : html`<portolan-json .panel=${panel} .value=${legible(text)} .levels=${2}></portolan-json>`
+      : html`<portolan-json .panel=${panel} .value=${
+        mayLoseDigits(text) ? legible(text) : json
+      } .levels=${2}></portolan-json>`
   }
     ${json === undefined ? whole : html`<details><summary>${panel.words('as_text')}</summary>${whole}</details>`}`
 }
