@@ -61,12 +61,12 @@ export class PublishedOffers {
           )),
         )
       case 'resources/read': {
-        const [server, uri] = await this.place(registry, String(params['uri']), signal)
+        const [server, uri] = await this.place(registry, String(params['uri']), { signal })
         const { contents, _meta } = await registry.readResource(server, uri, { signal, callId })
         return { contents, _meta: marked(server, _meta) }
       }
       case 'resources/subscribe':
-        await this.watch(registry, String(params['uri']), asked)
+        await this.watch(registry, String(params['uri']), pairing)
         return {}
       case 'resources/unsubscribe':
         await this.unwatch(String(params['uri']), pairing)
@@ -112,13 +112,13 @@ export class PublishedOffers {
     for (const uri of this.watched.keys()) void this.unwatch(uri, pairing)
   }
 
-  /** Subscribes to a resource once, however often it is asked for. */
-  private async watch(registry: RegistryImage, uri: string, { signal, pairing }: Asked): Promise<void> {
+  /** Subscribes to a resource once, however often it is asked for. No caller's cancellation ends it for the others. */
+  private async watch(registry: RegistryImage, uri: string, pairing: string): Promise<void> {
     let watched = this.watched.get(uri)
     if (!watched) {
       if (this.watched.size >= mostWatched)
         throw new RegistryError('too_large', `clients watch ${mostWatched} resources already`)
-      const end = this.place(registry, uri, signal).then(([server, own]) =>
+      const end = this.place(registry, uri).then(([server, own]) =>
         registry.subscribeResource(server, own, () => this.updated(uri))
       )
       const own = watched = { pairings: new Set(), end }
@@ -140,14 +140,18 @@ export class PublishedOffers {
   }
 
   /** The server that a URI is read from, and its own URI. */
-  private async place(registry: RegistryImage, uri: string, signal: AbortSignal): Promise<[string, string]> {
+  private async place(
+    registry: RegistryImage,
+    uri: string,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<[string, string]> {
     const [, server, own] = /^portolan:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
     try {
       if (server && own) return [decodeURIComponent(server), decodeURIComponent(own)]
     } catch { /* a URI that is no code of ours may be a server's own */ }
-    const listed = (await registry.resources({ signal })).find((r) => r.uri === uri)
+    const listed = (await registry.resources(options)).find((r) => r.uri === uri)
     const of = listed?.server ?? this.named.get(uri) ??
-      (await registry.resourceTemplates({ signal })).find((t) => fits(t.uriTemplate, uri))?.server
+      (await registry.resourceTemplates(options)).find((t) => fits(t.uriTemplate, uri))?.server
     if (of === undefined) throw new RegistryError('unknown_resource', `no server offers ${uri}`.slice(0, 500))
     return [of, uri]
   }

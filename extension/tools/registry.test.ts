@@ -45,6 +45,33 @@ test('a subscription that fails late does not drop the one that took its place',
   assert.equal(ended, 1)
 })
 
+test('a caller that gives up does not end the subscription of a second one', async () => {
+  const registry = new PublishedRegistry((() => {}) as never, () => {}, () => {}, () => {}, () => {})
+  const uri = 'file:///tides'
+  const listed = Promise.withResolvers<object[]>()
+  let updates = 0
+  Object.assign(registry, {
+    open: async () => ({
+      resources: ({ signal }: { signal?: AbortSignal } = {}) =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason))
+          listed.promise.then(resolve, reject)
+        }),
+      subscribeResource: async () => (updates++, () => {}),
+    }),
+  })
+  const ask = (pairing: string, signal: AbortSignal) =>
+    registry.request('resources/subscribe').run({ args: { uri }, client: { pairing }, signal } as never)
+  const gone = new AbortController()
+  const first = ask('a', gone.signal).catch(() => {})
+  const second = ask('b', new AbortController().signal)
+  await new Promise(setImmediate)
+  gone.abort()
+  listed.resolve([{ server: 'sea', uri }])
+  await Promise.all([first, second])
+  assert.equal(updates, 1)
+})
+
 test('a URI with broken percent codes is that of an unknown resource, or of the server that lists it', async () => {
   const registry = new PublishedRegistry((() => {}) as never, () => {}, () => {}, () => {}, () => {})
   const uri = 'portolan://s/%E0%A4%A'
