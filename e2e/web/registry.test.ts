@@ -764,6 +764,30 @@ test('forgetting the approvals of a server without a name forgets none, at the o
     port1.close()
   }))
 
+test('what the storage has lost is known at the other end of a port, too', () => {
+  let text = '{'
+  const storage: StorageAdapter = {
+    get: (key) => (key === 'portolan.servers' ? text : undefined),
+    set: (key, value) => {
+      if (value.includes('full')) throw new Error('the disk is full')
+      if (key === 'portolan.servers') text = value
+    },
+    remove: () => {},
+  }
+  return using({ storage }, async (r) => {
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    assert.match(String(far.getSnapshot().warnings), /damaged/)
+    await far.addServer('full', { url: 'builtin:demo' })
+    assert.match(String(far.getSnapshot().warnings), /damaged.*the disk is full/)
+    assert.deepEqual(far.getSnapshot().warnings, r.getSnapshot().warnings)
+    await far.close()
+    stop()
+    port1.close()
+  })
+})
+
 test('an app that empties the list of a snapshot takes no tools from models', () =>
   using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
     await r.discover()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Activity, ServerConfig, Snapshot, ToolResult } from '../shared/types.ts'
+import type { Activity, LogEntry, ServerConfig, Snapshot, ToolResult } from '../shared/types.ts'
 import { Activities } from './activity.ts'
 
 test('a connection that fails in its first state is reported', () => {
@@ -30,12 +30,26 @@ test('a connection that fails in its first state is reported', () => {
   ])
 })
 
-test('only observers of logs hear of them', () => {
+test('only observers of logs hear of them, once for each message, until none is left', async () => {
   const seen: string[] = []
   const listener = (name: string) => () => void seen.push(name)
   const activities = new Activities(new Map([[listener('calls'), {}], [listener('logs'), { logs: true }]]), () => [])
-  activities.log({ server: 's', at: 1, level: 'info', text: 'a message' })
+  const followed: { signal: AbortSignal; say(entry: LogEntry): void }[] = []
+  const offers = async () => ({
+    follow: (signal: AbortSignal, say: (entry: LogEntry) => void) =>
+      new Promise<never>(() => followed.push({ signal, say })),
+  })
+  activities.follow(true, offers)
+  activities.follow(true, offers)
+  await new Promise(setImmediate)
+  const ended = () => followed.map((f) => f.signal.aborted)
+  assert.deepEqual(ended(), [false])
+  followed[0]!.say({ server: 's', at: 1, level: 'info', text: 'a message' })
   assert.deepEqual(seen, ['logs'])
+  activities.follow(false, offers)
+  activities.follow(true, offers)
+  await new Promise(setImmediate)
+  assert.deepEqual(ended(), [true, false])
 })
 
 test('the digits of large integers are kept in arguments, unless something was redacted', async () => {

@@ -15,6 +15,7 @@ import type {
   ToolResult,
 } from '../shared/types.ts'
 import { argumentText } from './checkrequest.ts'
+import type { Offers } from './offers.ts'
 import { shielded } from './requests.ts'
 
 type Servers = Snapshot['servers']
@@ -45,6 +46,8 @@ export class Activities {
   readonly #connecting = new Map<string, Connecting>()
   /** Exchanges under way: the numbers of their activities. */
   readonly #exchanges = new Map<number, number>()
+  /** Ends the messages of logs, while a listener wants them. */
+  #logging: AbortController | undefined
 
   /**
    * `configs` returns the configurations whose secrets contents must not have. `mask` removes from a text what looks
@@ -60,8 +63,18 @@ export class Activities {
     this.#mask = mask
   }
 
-  /** Reports a message of a server's log. */
-  log(log: LogEntry): void {
+  /** Reports the messages of the servers' logs while `on`. */
+  follow(on: boolean, offers: () => Promise<Pick<Offers, 'follow'>>): void {
+    if (!on) {
+      this.#logging?.abort()
+      this.#logging = undefined
+    } else if (!this.#logging) {
+      const { signal } = this.#logging = new AbortController()
+      offers().then((o) => o.follow(signal, (log) => this.#log(log))).catch(() => {})
+    }
+  }
+
+  #log(log: LogEntry): void {
     this.#tell({ id: ++last, kind: 'log', server: log.server, phase: 'end', at: log.at, log })
   }
 

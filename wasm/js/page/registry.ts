@@ -64,7 +64,7 @@ export interface Owner extends Source {
   tasks?(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]>
   /** The configurations with their secrets. Absent where the registry belongs to another realm. */
   configs?(): Iterable<types.ServerConfig>
-  /** Damage that was found in the storage. */
+  /** Damage that was found in the storage. A realm that owns the registry sends its own. */
   warnings?: readonly string[]
   /** Called when the host sends configurations. */
   onConfigs?(configs: ConfigsEvent['configs']): void
@@ -135,8 +135,6 @@ export class RegistryImage implements types.Registry, HostListener {
   #activities: Promise<Activities> | undefined
   /** Loaded before an app gets the registry. Absent in one that offers nothing to models. */
   #models!: RegistryTools
-  /** Ends the messages of logs, while an observer wants them. */
-  #logging: AbortController | undefined
 
   constructor(owner: Owner) {
     this.#owner = owner
@@ -659,16 +657,10 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** Tells the host whether an observer wants exchanges, or messages of logs. */
   #trace(): void {
-    const logs = [...this.#observers.values()].some((o) => o.logs)
-    if (logs && !this.#logging) {
-      const { signal } = this.#logging = new AbortController()
-      this.#offer().then((o) => o.follow(signal, (log) => this.#activities?.then((a) => a.log(log)).catch(ignore)))
-        .catch(ignore)
-    } else if (!logs) {
-      this.#logging?.abort()
-      this.#logging = undefined
-    }
-    const on = [...this.#observers.values()].some((o) => o.exchanges)
+    const wants = (what: 'logs' | 'exchanges') => [...this.#observers.values()].some((o) => o[what])
+    const logs = wants('logs')
+    this.#activities?.then((a) => a.follow(logs, this.#offer)).catch(ignore)
+    const on = wants('exchanges')
     if (on === this.#tracing) return
     this.#tracing = on
     this.requests.tell({ method: 'trace', on })
@@ -719,6 +711,7 @@ export class RegistryImage implements types.Registry, HostListener {
         this.#servers = servers
         for (const name of Object.keys(m.servers)) this.#override(name, before[name]?.config.overrides)
         this.#status = m.status
+        if (m.warnings) this.#owner.warnings = m.warnings
         if (m.status !== 'idle') this.discovered = true
         return m.whole ? this.#listsChanged() : this.#changed()
       }

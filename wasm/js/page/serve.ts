@@ -32,7 +32,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
     for (const name of Object.keys(known?.servers ?? {})) if (!now.servers[name]) servers[name] = null
     known = now
-    post({ event: 'state', status: now.status, servers })
+    post({ event: 'state', status: now.status, servers, warnings: now.warnings })
   }
 
   let stop = () => {}

@@ -208,11 +208,15 @@ export interface ExchangeEvent {
   exchange: HttpExchange
 }
 
-/** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
+/**
+ * The registry's status, and the servers that changed, or with `whole` all; null: removed. `warnings` come from another
+ * realm that owns the registry.
+ */
 export interface StateEvent {
   event: 'state'
   whole?: boolean
   status: Snapshot['status']
+  warnings?: Snapshot['warnings']
   servers: Record<string, (ServerHealth & { config: RedactedConfig }) | null>
 }
 
