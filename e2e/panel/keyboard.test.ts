@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withStates } from './states.ts'
 import type { PanelPage } from './site.ts'
+import type { Notices } from '../../web/ui/notices.ts'
 import type { Shell } from '../../web/ui/shell.ts'
 
 const all = withStates()
@@ -111,6 +112,35 @@ test('what has the focus is not behind the bars of its dialog', async () => {
     }
     await page.close()
   }
+})
+
+test('what has the focus is not behind a notice', async () => {
+  const p = await all.states.errors!({ viewport: { width: 320, height: 400 }, reducedMotion: 'reduce' })
+  const { page } = p
+  await page.evaluate(() => {
+    const { notices } = window.panel as unknown as { notices: Notices }
+    notices.put({ text: 'The server could not be removed. '.repeat(5), bad: true })
+  })
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.mouse.click(2, 2)
+  for (const key of ['Tab', 'Shift+Tab']) {
+    let seen = 0
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press(key)
+      const behind = await page.evaluate(() => {
+        const root = window.panel.shadowRoot!, el = root.activeElement
+        // Chromium scrolls to the box of a text area, without its margin.
+        if (!el || el.closest('.notice, textarea')) return undefined
+        const [box, notice] = [el, root.querySelector('.notice')!].map((e) => e.getBoundingClientRect())
+        return box!.top >= notice!.top && box!.bottom <= notice!.bottom ? el.outerHTML : ''
+      })
+      if (behind === undefined) continue
+      assert.equal(behind, '', key)
+      seen++
+    }
+    assert.ok(seen > 20, `${key}: ${seen}`)
+  }
+  await page.close()
 })
 
 test('the focus is seen on a notice, which stays for as long as it has the focus', async () => {

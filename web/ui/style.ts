@@ -60,9 +60,9 @@ button.round { padding: .3rem; min-block-size: 2rem; inline-size: 2rem; display:
   border-radius: 50%; }
 button.danger { color: var(--_bad); }
 button:disabled, button[aria-disabled=true], input:disabled { opacity: .55; cursor: default; }
-input[type=checkbox], input[type=radio] { accent-color: var(--_accent); inline-size: 1.15rem; block-size: 1.15rem;
+[type=checkbox], [type=radio] { accent-color: var(--_accent); inline-size: 1.15rem; block-size: 1.15rem;
   margin: 0; flex: none; padding: 0; }
-input[readonly] { background: none; border-color: var(--_line); }
+[readonly] { background: none; border-color: var(--_line); }
 textarea { resize: vertical; inline-size: 100%; } ::placeholder { color: var(--_dim); opacity: 1; }
 :focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px; }
 :not(button)[tabindex="-1"]:focus-visible { outline: none; }
@@ -122,7 +122,7 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
   font-variant-numeric: tabular-nums; overflow: clip; padding-block: 4px; margin-block: -4px; }
 .facts li { overflow-wrap: anywhere; }
 /* The dot before the first fact of a line is outside the list, which clips it. */
-.facts li::before { content: "·"; display: inline-block; inline-size: 0; position: relative; inset-inline-start: -.65rem; }
+.facts li::before { content: "·" / ""; display: inline-block; inline-size: 0; position: relative; inset-inline-start: -.65rem; }
 .spark polyline { fill: none; stroke: var(--_accent); stroke-width: 1.5; stroke-linejoin: round; }
 .spark, .strip { flex: none; }
 .strip .ok { fill: var(--_good); } .strip .bad { fill: none; stroke: var(--_bad); stroke-width: 1.2; }
@@ -143,7 +143,6 @@ ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-und
 
 .switch { appearance: none; inline-size: 2.5rem; block-size: 1.45rem; border-radius: 1rem;
   border: 1.5px solid var(--_edge); background: var(--_ground); position: relative; cursor: pointer; }
-input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 .switch::before { content: ""; position: absolute; inset-block: 2.5px; inset-inline-start: 3px; inline-size: .95rem;
   border-radius: 50%; background: var(--_edge); }
 .switch:checked { background: var(--_accent); border-color: var(--_accent); }
@@ -286,7 +285,8 @@ dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); 
   display: flex; gap: .8rem; align-items: center; max-inline-size: 100%; box-shadow: 0 8px 30px #0004; }
 .notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; }
 .notice button { flex: none; background: none; color: inherit; } .notice .small { border-color: currentcolor; }
-.notice :focus-visible { outline-color: currentcolor; }
+:has(> * > .notice) :focus-visible { scroll-margin-block-end: 12rem; }
+.notice :focus-visible { outline-color: currentcolor; scroll-margin: 0; }
 
 @container panel (inline-size < 30rem) {
   .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
