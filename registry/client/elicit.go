@@ -31,7 +31,11 @@ func (s *Session) ask(id, params []byte, during *mailbox, full error, answer fun
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
 		result, err := []byte(cancelled), full
-		if s.asking(key, question{cancel, during}) {
+		fits, twice := s.asking(key, question{cancel, during})
+		if twice {
+			return // the server takes the response to the first request for both
+		}
+		if fits {
 			defer s.unask(key)
 			result, err = answer(ctx, params, s.askers(during))
 		}
@@ -62,15 +66,16 @@ func (s *Session) askers(during *mailbox) (calls []*rpc) {
 	return calls
 }
 
-// asking notes a question; false if there are too many or it was put already.
-func (s *Session) asking(key string, q question) bool {
+// asking notes a question that fits among the others. One with the id of another is put twice.
+func (s *Session) asking(key string, q question) (fits, twice bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, twice := s.asked[key]; twice || len(s.asked) >= maxAsked {
-		return false
+	_, twice = s.asked[key]
+	fits = !twice && len(s.asked) < maxAsked
+	if fits {
+		s.asked[key] = q
 	}
-	s.asked[key] = q
-	return true
+	return fits, twice
 }
 
 // unask withdraws a question, by the raw id of its request. It is false if there was none.
