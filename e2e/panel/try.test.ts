@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { faultServer, json, result, type FaultServer } from '../web/faultserver.ts'
 import { launchChromium, listen, root, type Listening } from '../web/harness.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import type { Registry } from '../../wasm/js/shared/types.ts'
 import { readFile } from 'node:fs/promises'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
@@ -520,6 +521,17 @@ test('a changed tool and a copied one are flagged', async (t) => {
   await p.panel.locator('.badge', { hasText: 'changed' }).waitFor()
   await p.panel.locator('.about').first().click()
   await p.panel.getByText('Its description changed since the panel was opened.').waitFor()
+  await p.page.evaluate(async (url) => {
+    const { createRegistry } = await import('/npm/index.js' as string) as {
+      createRegistry(o: object): Promise<Registry>
+    }
+    const other = await createRegistry({ mode: 'main', storage: 'memory', servers: { first: { url } } })
+    await other.discover()
+    window.panel.registry = other
+  }, copy.url)
+  await duplicates.first().waitFor({ state: 'detached' })
+  await p.panel.locator('.badge', { hasText: 'suspicious text' }).waitFor()
+  assert.equal(await p.panel.locator('.badge', { hasText: 'changed' }).count(), 0)
   await p.page.close()
 })
 

@@ -90,10 +90,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   snapshot: Snapshot = empty
   words: Words = wordsOf('en')
-  readonly history = new ContactHistory()
+  history = new ContactHistory()
   readonly log = new ActivityLog()
   readonly tokenCounts = new TokenCounts(() => this.requestUpdate())
-  readonly flags = new Flags(() => this.requestUpdate())
+  flags = new Flags(() => this.requestUpdate())
   records = { contents: true, exchanges: false }
   private unobserve: (() => void) | undefined
   readonly signIns = new SignIns(() => this.requestUpdate())
@@ -178,9 +178,11 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('registry')) {
       this.registry = registryOf(this.registry)!
-      // Notices and removals belong to the registry before.
+      // Notices, removals, contacts and flags belong to the registry before.
       this.notices.dismiss()
       this.removing.clear()
+      this.history = new ContactHistory()
+      this.flags = new Flags(() => this.requestUpdate())
       this.log.clear() // another registry uses the same numbers
       this.dialog = undefined
       this.listen()
