@@ -13,6 +13,8 @@ const most = 2000, rows = 300
 
 const levels = logLevels as readonly LogLevel[]
 
+const isAtLeast = (e: LogEntry, level: LogLevel) => levels.indexOf(e.level) >= levels.indexOf(level)
+
 /** The logs of all servers, the newest entry first. */
 class LogView extends PanelPart {
   static override properties = reactive('entries', 'query', 'level', 'held')
@@ -62,11 +64,10 @@ class LogView extends PanelPart {
 
   protected override render(): TemplateResult {
     const q = this.query.trim().toLowerCase()
-    const least = levels.indexOf(this.level)
     const found = (this.held ?? this.entries ?? []).filter((e) =>
-      levels.indexOf(e.level) >= least &&
+      isAtLeast(e, this.level) &&
       (!q || [e.server, e.logger, e.text].join('\n').toLowerCase().includes(q))
-    ).reverse()
+    )
     return html`
       <div class="filters">
         ${searchField(this.ids.search, this.t('search_log'), this.query, (query) => (this.query = query))}
@@ -77,7 +78,7 @@ class LogView extends PanelPart {
         <button type="button" aria-pressed=${!!this
       .held} @click=${() => (this.held = this.held ? undefined : this.entries ?? [])}>${this.t('pause')}</button>
         <button type="button" ?disabled=${!found.length} @click=${() =>
-      copy(this.panel, found.map((e) => this.textOf(e)).reverse().join('\n'))}>${this.t('copy')}</button>
+      copy(this.panel, found.map((e) => this.textOf(e)).join('\n'))}>${this.t('copy')}</button>
       </div>
       <p class="found" role="status">${
       found.length ? nothing : this.t(this.entries?.length ? 'no_match' : 'no_log')
@@ -85,7 +86,7 @@ class LogView extends PanelPart {
       ${
       found.length
         ? html`<ul class="group log" part="log" aria-label=${this.t('view_log')}>${
-          repeat(found.slice(0, rows), (e) => e, (e) => this.row(e))
+          repeat(found.slice(-rows).reverse(), (e) => e, (e) => this.row(e))
         }</ul>${
           found.length > rows
             ? html`<p class="dim">${this.t('search_for_rest', { n: found.length - rows })}</p>`
@@ -104,9 +105,8 @@ class LogView extends PanelPart {
   }
 
   private row(e: LogEntry): TemplateResult {
-    const severe = levels.indexOf(e.level) >= levels.indexOf('warning')
     return html`<li><time class="dim" datetime=${new Date(e.at).toISOString()}>${this.panel.words.time(e.at)}</time>
-      <span class="badge ${severe ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
+      <span class="badge ${isAtLeast(e, 'warning') ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
       <span class="dim"><bdi>${line(e.server, 60)}</bdi>${
       e.logger ? html` · <bdi>${line(e.logger, 60)}</bdi>` : nothing
     }</span>

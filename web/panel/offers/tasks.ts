@@ -42,9 +42,11 @@ class TaskView extends PanelPart {
     void this.panel.run(() => this.look())
   }
 
-  /** Reads the tasks. Rows with an outcome stay. */
+  /** Reads the tasks. Rows with an outcome stay. What changes meanwhile is read at the next look. */
   private async look(): Promise<void> {
+    const before = this.rows
     const tasks = await this.panel.registry.tasks()
+    if (this.rows !== before) return
     const kept = [...this.rows ?? []].filter(([, r]) => r.result || r.fault || r.waits)
     this.rows = new Map<string, Row>([...tasks.map((task) => [keyOf(task), { task }] as const), ...kept])
   }
@@ -65,7 +67,6 @@ class TaskView extends PanelPart {
   }
 
   private row({ task, waits, step, result, fault }: Row): TemplateResult {
-    const over = result || fault
     const at = new Date(task.startedAt)
     return html`<li class="task">
       <p class="row"><strong class="mono"><bdi>${line(task.tool, 128)}</bdi></strong>
@@ -74,7 +75,7 @@ class TaskView extends PanelPart {
     }</time></span>
         <span class="apart"></span>
         ${
-      over
+      result || fault
         ? html`<button type="button" class="small" @click=${() => this.change(task, undefined)}>${
           this.t('close')
         }</button>`
