@@ -354,6 +354,42 @@ test('a rename is one write: a tab that ends at any moment leaves the server onc
   await r.close()
 })
 
+test('a server that is renamed keeps the remembered answers about its tools', () => {
+  let asked = 0
+  const onApprove = () => (asked++, 'always' as const)
+  return using({ servers: { one: { url: 'builtin:demo' } }, onApprove }, async (r) => {
+    await r.discover()
+    await r.call('one__echo', { text: 'x' })
+    await r.renameServer('one', 'two')
+    assert.deepEqual((await r.approvals()).map((a) => a.server), ['two'])
+    await r.discover()
+    await r.call('two__echo', { text: 'x' })
+    assert.equal(asked, 1)
+    await r.forgetApprovals('two')
+    assert.deepEqual(await r.approvals(), [])
+  })
+})
+
+test('an observer of logs that comes after another one gets each message once', () =>
+  using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    for (const visit of [1, 2, 3]) {
+      const texts: string[] = []
+      const last = Promise.withResolvers<void>()
+      const stop = r.observe(({ log }) => {
+        if (!log) return
+        texts.push(log.text)
+        if (log.text === 'ebb') last.resolve()
+      }, { logs: true })
+      await r.logs() // it comes after the request for messages
+      await r.call('s__steps', { log: `flood ${visit}` })
+      await r.call('s__steps', { log: 'ebb' })
+      await last.promise
+      stop()
+      assert.deepEqual(texts, [`flood ${visit}`, 'ebb'])
+    }
+  }))
+
 test('two registries on one slow storage keep the servers of both', async () => {
   const kept = new Map<string, string>()
   const storage = {

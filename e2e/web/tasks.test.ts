@@ -76,6 +76,20 @@ test('a detached call is waited for, in another registry too, or cancelled', asy
   assert.equal((await handle.wait()).text, 'at once: snow')
 })
 
+test('a task stays with its server when the server is renamed', async (t) => {
+  const server = await taskServer()
+  t.after(() => server.close())
+  const r = await createRegistry({ storage: mapStorage(), servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  const { taskId } = await r.call('s__research_optional', { topic: 'tides' }, { detach: true })
+  await r.renameServer('s', 'sea')
+  const [task] = await r.tasks()
+  assert.deepEqual([task!.server, task!.taskId], ['sea', taskId])
+  await task!.cancel()
+  assert.deepEqual(await r.tasks(), [])
+})
+
 test('a task whose time is over is not listed, and says what to do', async (t) => {
   const server = await taskServer(0)
   t.after(() => server.close())

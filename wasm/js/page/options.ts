@@ -31,9 +31,8 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   ],
   storage: [
     (v) =>
-      v === 'local' || v === 'memory' ||
-      (isObject(v) && (has(v, 'get', 'set', 'remove') || has(v, 'getItem', 'setItem', 'removeItem'))),
-    "'local', 'memory', a Storage, or an object with get, set and remove",
+      v === 'local' || v === 'memory' || (isObject(v) && (has(v, 'get', 'set') || has(v, 'getItem', 'setItem'))),
+    "'local', 'memory', a Storage, or { get, set }",
   ],
   rememberSecrets: boolean,
   project: [(v) => typeof v === 'string' && v !== '', 'a text'],

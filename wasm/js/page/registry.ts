@@ -245,12 +245,16 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#checkRemote(name)
     this.#checkRemote(to)
     const { scope } = this.#servers[name] ?? {}
+    const renamed = <T extends { server: string }>(all: T[]) =>
+      all.map((one) => (one.server === name ? { ...one, server: to } : one))
     await this.requests.ask({ method: 'renameServer', name, to })
     // One write has both names: a tab that is closed between two would leave both servers, or none.
     await Promise.all([
       this.#save(to, undefined, scope === 'project' ? scope : undefined),
       this.#owner.save?.(name),
       this.forget?.(name),
+      this.#owner.trust?.().then((t) => t.change(renamed)),
+      this.#owner.tasks?.(renamed),
     ])
   }
 
@@ -650,20 +654,17 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#trace()
     return () => {
       this.#observers.delete(own)
-      if (!this.#observers.size) this.#activities = undefined
       this.#trace()
+      if (!this.#observers.size) this.#activities = undefined
     }
   }
 
   /** Tells the host whether an observer wants exchanges, or messages of logs. */
   #trace(): void {
-    const wants = (what: 'logs' | 'exchanges') => [...this.#observers.values()].some((o) => o[what])
-    const logs = wants('logs')
+    const all = [...this.#observers.values()]
+    const logs = all.some((o) => o.logs)
     this.#activities?.then((a) => a.follow(logs, this.#offer)).catch(ignore)
-    const on = wants('exchanges')
-    if (on === this.#tracing) return
-    this.#tracing = on
-    this.requests.tell({ method: 'trace', on })
+    this.requests.tell({ method: 'trace', on: this.#tracing = all.some((o) => o.exchanges) })
   }
 
   async close(): Promise<void> {

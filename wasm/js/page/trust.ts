@@ -288,7 +288,7 @@ export class Trust {
     }
     if (remembers && pin && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
       const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin, approval, at }
-      await this.#change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
+      await this.change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
     return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
   }
@@ -298,7 +298,7 @@ export class Trust {
   }
 
   forget(server?: string): Promise<void> {
-    return this.#change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
+    return this.change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
   }
 
   #answers(): Promise<StoredApproval[]> {
@@ -310,7 +310,8 @@ export class Trust {
     for (const look of this.#open) look()
   }
 
-  #change(fn: (answers: StoredApproval[]) => StoredApproval[]): Promise<void> {
+  /** Changes the remembered answers. */
+  change(fn: (answers: StoredApproval[]) => StoredApproval[]): Promise<void> {
     return this.#write(async (t) => {
       // Other tabs may have changed it. Without a storage, memory counts.
       const now = fn(await t.read<StoredApproval[]>(answersShape) ?? await this.#answers())

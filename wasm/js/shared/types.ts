@@ -1676,8 +1676,8 @@ export interface StorageAdapter {
   get(key: string): string | null | undefined | Promise<string | null | undefined>
   /** Stores a text and replaces an earlier one. */
   set(key: string, value: string): void | Promise<void>
-  /** Deletes a text. */
-  remove(key: string): void | Promise<void>
+  /** Deletes a text. The registry replaces texts and deletes none, so a storage may lack it. */
+  remove?(key: string): void | Promise<void>
 }
 
 /** The used methods of localStorage and sessionStorage. */
@@ -1686,8 +1686,8 @@ export interface StorageLike {
   getItem(key: string): string | null
   /** Stores a text and replaces an earlier one. */
   setItem(key: string, value: string): void
-  /** Deletes a text. */
-  removeItem(key: string): void
+  /** Deletes a text. The registry replaces texts and deletes none, so a storage may lack it. */
+  removeItem?(key: string): void
 }
 
 /** Carries messages between page and host, in order. */
