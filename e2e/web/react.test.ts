@@ -125,6 +125,9 @@ for (const [library, alias] of Object.entries(libraries))
     test('a registry that somebody else closes is not ready any more', async () =>
       assert.deepEqual(await run('closing'), { before: 'ready ready 7', after: 'partial partial 0 closed' }))
 
+    test('a module that ends during the first discovery is no lasting error', async () =>
+      assert.deepEqual(await run('crashing'), { error: null, said: 'again' }))
+
     test('an error is shown', async () => {
       for (const options of ['{ colour: "red" }', '{ signal: { aborted: false } }'])
         assert.deepEqual(await page.evaluate(`failing(${options})`), {

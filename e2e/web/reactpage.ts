@@ -224,6 +224,34 @@ export async function closing(): Promise<unknown> {
   return { before, after }
 }
 
+/** A component whose module ends during the first discovery, as in a crash. */
+export async function crashing(): Promise<unknown> {
+  const { instantiate } = WebAssembly
+  let exit!: (sp: number) => void
+  WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: { gojs: Record<string, typeof exit> }) => {
+    exit = imports.gojs['runtime.wasmExit']!
+    return instantiate(module, imports as never)
+  }) as never
+  let mcp!: UseMCP
+  const Chat = () => {
+    mcp = useMCP({
+      mode: 'main',
+      storage: 'memory',
+      servers: { demo: { url: 'builtin:demo' }, silent: { url: `${location.origin}/silent` } },
+    })
+    return null
+  }
+  const { root } = mount()
+  root.render(h(Chat))
+  await until(() => mcp?.registry)
+  exit(0)
+  WebAssembly.instantiate = instantiate
+  await until(() => mcp.tools.length || mcp.error)
+  const said = await mcp.dispatch('demo__echo', { text: 'again' }).catch((e: { code: string }) => e.code)
+  root.unmount()
+  return { error: mcp.error?.code ?? null, said }
+}
+
 /** A component whose options are wrong. */
 export async function failing(options: object): Promise<unknown> {
   let mcp!: UseMCP
@@ -385,6 +413,7 @@ Object.assign(window, {
   firstEffect,
   cancelled,
   closing,
+  crashing,
   failing,
   panel,
   hydrated,

@@ -82,9 +82,9 @@ class Life {
         signal: given instanceof AbortSignal ? AbortSignal.any([signal, given]) : given ?? signal,
       })
       if (signal.aborted) return await registry.close()
-      this.discovering = registry.discover()
+      // A module that crashed meanwhile starts again by itself.
+      this.discovering = registry.discover().catch(() => {})
       this.set({ registry })
-      await this.discovering
     } catch (e) {
       if (!signal.aborted) this.set({ ...this.state, error: e as RegistryError })
     }
@@ -101,7 +101,7 @@ class Life {
       const stop = registry.subscribe(() => registry.has(name) && end())
       signal?.addEventListener('abort', end)
       if (signal?.aborted || registry.has(name)) end()
-      else this.discovering!.then(end, end)
+      else this.discovering!.then(end)
     })
   }
 
