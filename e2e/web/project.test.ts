@@ -168,6 +168,77 @@ test('W6: the servers of a project’s file are off until the user switches them
   await charts.close()
 })
 
+test('W6: what is saved keeps the file’s programs, its other members and its comments', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  const before = `{
+  // of the harbour
+  "mcpServers": {
+    // runs here
+    "local": { "command": "npx", "args": ["-y", "server"] },
+    "left": { "url": "${server.url}?left" },
+    "Deep Sea": { "url": "${other.url}" },
+    "refused": { "url": "ftp://files.example/" }
+  },
+  "theme": "dark"
+}
+`
+  const found = await openProject(charts, before)
+  assert.deepEqual(found.skipped, ['local', 'refused'])
+  await charts.removeServer('left')
+  await charts.addServer('tides', { url: server.url }, { scope: 'project' })
+  const text = await found.save()
+  const { mcpServers, theme } = JSON.parse(text.replace(/^ *\/\/.*$/gm, ''))
+  assert.equal(theme, 'dark')
+  assert.match(text, /\/\/ of the harbour[^]*\/\/ runs here/)
+  const { local, refused, ...urls } = mcpServers as Record<string, { url: string }>
+  assert.deepEqual([local, refused], [{ command: 'npx', args: ['-y', 'server'] }, { url: 'ftp://files.example/' }])
+  assert.deepEqual(Object.entries(urls).map(([name, { url }]) => [name, url]), [
+    ['Deep Sea', other.url],
+    ['tides', server.url],
+  ])
+  assert.deepEqual((await openProject(charts, text)).added, [])
+  await charts.close()
+})
+
+test('W6: VS Code’s file keeps its form, its inputs, and what another program wrote meanwhile', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  const input = { type: 'promptString', id: 'key', description: 'Key' }
+  const local = { command: 'npx', env: { KEY: '${input:key}' } }
+  let text = JSON.stringify({ servers: { tides: { url: server.url }, local }, inputs: [input] })
+  const file = {
+    kind: 'file' as const,
+    getFile: async () => ({ size: text.length, text: async () => text }),
+    createWritable: async () => ({
+      write: async (now: string) => {
+        text = now
+      },
+      close: async () => {},
+    }),
+  }
+  const found = await openProject(charts, file)
+  await charts.updateServer('tides', { headers: { Authorization: 'Bearer secret-value' } })
+  const meanwhile = JSON.parse(text) as { servers: Record<string, object> }
+  meanwhile.servers['later'] = { url: other.url }
+  text = JSON.stringify(meanwhile)
+  for (const visit of [1, 2]) {
+    assert.equal(await found.save(), text)
+    const saved = JSON.parse(text) as {
+      servers: Record<string, { headers?: Record<string, string> }>
+      inputs: { id: string }[]
+    }
+    assert.deepEqual(Object.keys(saved.servers), ['tides', 'local', 'later'], `visit ${visit}`)
+    assert.deepEqual(saved.servers['local'], local)
+    assert.deepEqual(saved.inputs.map((i) => i.id), ['key', 'tides-authorization'])
+    assert.equal(saved.servers['tides']!.headers!['Authorization'], '${input:tides-authorization}')
+  }
+  text = '{ "servers": '
+  await assert.rejects(found.save(), code('invalid_config'))
+  assert.equal(text, '{ "servers": ', 'a file that cannot be read is not replaced')
+  await charts.close()
+})
+
 test('W6: hostile and damaged files and storages end in clear errors', async () => {
   const { storage, kept } = memory()
   const plain = await open(storage)

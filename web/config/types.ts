@@ -66,7 +66,10 @@ export interface ProjectFile {
   skipped: string[]
   /** By server, the headers whose values the file leaves open. The user has to enter them. None is sent before. */
   headers: Record<string, string[]>
-  /** Writes the project's servers into the file, if it was read from one. Returns the text, which has no secrets. */
+  /**
+   * Writes the project's servers without their secrets into the file as it is now, if it was read from one. Its local
+   * programs, other members and comments stay. Returns the text.
+   */
   save(): Promise<string>
 }
 
