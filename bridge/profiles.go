@@ -55,7 +55,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 		return fit[0], nil
 	case len(fit) > 1:
 		return nil, ambiguousError("Several browser profiles are connected: " + profileNames(fit) +
-			". Choose one with portolan bridge --profile, or with ?profile= in the URL")
+			". Choose one with --profile, or with ?profile= in the URL")
 	case len(all) > 0:
 		return nil, notConnectedError(
 			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, profileNames(all)))

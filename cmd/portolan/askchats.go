@@ -52,7 +52,7 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
 	}
-	services, err := chosenSites(sites, offered)
+	services, err := chosenSites(namedSites(sites), offered)
 	if err != nil {
 		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
 	}
@@ -97,28 +97,33 @@ func unasked(stdout io.Writer, asJSON bool, code string, err error) error {
 	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {Code: code, Message: err.Error()}}), err)
 }
 
-// chosenSites returns the sites that --site names, of those that the browser offers. "all",
-// or no name, means all of them. A name may have several sites, with commas.
-func chosenSites(named, offered []string) ([]string, error) {
-	var chosen []string
-	for _, names := range named {
+// namedSites returns the sites that --site names, each once. A flag may name several, with
+// commas. None are left with "all", which means the same as no name.
+func namedSites(flags []string) (sites []string) {
+	for _, names := range flags {
 		for site := range strings.SplitSeq(names, ",") {
 			site = strings.TrimSpace(site)
-			switch {
-			case site == "all":
-				return offered, nil
-			case !slices.Contains(offered, site):
-				return nil, fmt.Errorf("the browser does not offer %q: switch it on in the side panel; it offers %s",
-					site, strings.Join(offered, ", "))
-			case !slices.Contains(chosen, site):
-				chosen = append(chosen, site)
+			if site == "all" {
+				return nil
+			}
+			if !slices.Contains(sites, site) {
+				sites = append(sites, site)
 			}
 		}
 	}
-	if len(chosen) == 0 {
+	return sites
+}
+
+// chosenSites returns the named sites if the browser offers them, or else all that it offers.
+func chosenSites(named, offered []string) ([]string, error) {
+	if lacking := missing(named, offered); len(lacking) > 0 {
+		return nil, fmt.Errorf("the browser does not offer %q: switch it on in the side panel; it offers %s",
+			lacking[0], strings.Join(offered, ", "))
+	}
+	if len(named) == 0 {
 		return offered, nil
 	}
-	return chosen, nil
+	return named, nil
 }
 
 // chatToolFor returns the tool that asks these sites, and its arguments without the prompt.

@@ -27,10 +27,11 @@ func TestSitesAreChosen(t *testing.T) {
 		{nil, "chatgpt gemini claude", "chat_all"},
 		{[]string{"all"}, "chatgpt gemini claude", "chat_all"},
 		{[]string{"gemini,claude"}, "gemini claude", "chat_all"},
+		{[]string{"gemini", "claude,all"}, "chatgpt gemini claude", "chat_all"},
 		{[]string{"gemini", "gemini"}, "gemini", "chat_gemini"},
 		{[]string{"grok"}, `the browser does not offer "grok": switch it on in the side panel; it offers chatgpt, gemini, claude`, ""},
 	} {
-		got, err := chosenSites(row.named, offered)
+		got, err := chosenSites(namedSites(row.named), offered)
 		text := strings.Join(got, " ")
 		if err != nil {
 			text = err.Error()

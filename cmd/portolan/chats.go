@@ -56,7 +56,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer end()
 	c := &checker{session: session, every: promptEvery, debug: opts.debug, log: stderr}
 	if c.times, err = timesFile(opts.bridge.Dir); err != nil {
-		return err
+		return unasked(stdout, opts.json, "NO_TIMES", err)
 	}
 	c.readTimes()
 	plan, err := c.plan(ctx, chosen, opts.sites)
@@ -64,7 +64,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return unasked(stdout, opts.json, "CHAT_DISABLED", err)
 	}
 	if err := agreed(ctx, plan, opts.sure, os.Stdin, stderr); err != nil {
-		return err
+		return unasked(stdout, opts.json, "CANCELLED", err)
 	}
 	report := c.run(ctx, plan)
 	if err := report.write(opts, stdout); err != nil {
@@ -90,6 +90,7 @@ func chatsFlags(args []string) (*chatsOptions, error) {
 	flags.BoolVar(&o.sure, "yes", false, "")
 	var err error
 	o.bridge, _, err = bridgeFlags(flags, args, "")
+	o.sites = namedSites(o.sites)
 	return o, err
 }
 

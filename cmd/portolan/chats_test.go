@@ -52,6 +52,7 @@ func TestScenariosAreChosen(t *testing.T) {
 		"--id thinking":                "thinking",
 		"--site claude":                "new-chat code-block existing-chat thinking",
 		"--site chatgpt --site gemini": "new-chat code-block existing-chat thinking parallel",
+		"--site chatgpt,gemini":        "new-chat code-block existing-chat thinking parallel",
 	} {
 		var out, errors bytes.Buffer
 		if code := run(t.Context(), append([]string{"chats", "check", "--list"}, strings.Fields(args)...), &out, &errors); code != 0 {

@@ -169,14 +169,8 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 	if err != nil {
 		return nil, err
 	}
-	for _, site := range sites {
-		if !slices.Contains(offered, site) {
-			return nil, fmt.Errorf("the browser does not offer %s: switch it on in the side panel; it offers %s",
-				site, strings.Join(offered, ", "))
-		}
-	}
-	if len(sites) == 0 {
-		sites = offered
+	if sites, err = chosenSites(sites, offered); err != nil {
+		return nil, err
 	}
 	var plan []step
 	for _, s := range chosen {

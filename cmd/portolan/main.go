@@ -66,8 +66,9 @@ const usage = `usage:
       [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
   portolan bridge pair|clients|token
   portolan bridge revoke INSTALL-ID
-  portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
-  portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
+  portolan ask [--site SITE…|all] [--consensus|--compare] [--profile NAME] [--listen ADDR] [--dir DIR] [--json] QUESTION
+  portolan chats check [--site SITE…|all] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
+      [--profile NAME] [--listen ADDR] [--dir DIR]
   portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
   portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
   portolan gateway origins [--dir DIR]

@@ -177,7 +177,7 @@ func TestUsage(t *testing.T) {
 	for _, row := range []struct {
 		args  []string
 		lines int
-	}{{[]string{"help"}, 28}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5}} {
+	}{{[]string{"help"}, 29}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5}} {
 		if code, out, _ := portolan(t, row.args...); code != 0 || strings.Count(out, "\n") != row.lines {
 			t.Errorf("%q: exit code %d, %s", row.args, code, out)
 		}
