@@ -36,7 +36,10 @@ func (t *turns) take(ctx context.Context, gone <-chan struct{}, client string) e
 	var err error
 	select {
 	case <-w.ready:
-		return nil
+		if ctx.Err() == nil { // both may be ready
+			return nil
+		}
+		err = ctx.Err()
 	case <-gone:
 		err = errGone
 	case <-ctx.Done():
@@ -46,7 +49,7 @@ func (t *turns) take(ctx context.Context, gone <-chan struct{}, client string) e
 	defer t.mu.Unlock()
 	if i := slices.Index(t.waiting, w); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
-	} else { // the turn came at the same time
+	} else { // the turn came before or at the same time
 		t.release(client)
 	}
 	return err

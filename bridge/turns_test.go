@@ -44,6 +44,21 @@ func TestCallsThatWaitAreBounded(t *testing.T) {
 	}
 }
 
+// A call that was cancelled takes no turn, even one that is free.
+func TestACancelledCallTakesNoTurn(t *testing.T) {
+	turns := newTurns(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 { // select chooses by chance
+		if err := turns.take(ctx, nil, "a"); !errors.Is(err, context.Canceled) {
+			t.Fatalf("it has a turn: %v", err)
+		}
+	}
+	if turns.used != 0 || len(turns.held) != 0 {
+		t.Errorf("left: %d turns, %v", turns.used, turns.held)
+	}
+}
+
 // only returns the client that has the only turn.
 func (t *turns) only() string {
 	for client := range t.held {

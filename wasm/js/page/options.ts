@@ -30,8 +30,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     'a URL such as https://proxy.example/?url={href}',
   ],
   storage: [
-    (v) =>
-      v === 'local' || v === 'memory' || (isObject(v) && (has(v, 'get', 'set') || has(v, 'getItem', 'setItem'))),
+    (v) => v === 'local' || v === 'memory' || (isObject(v) && (has(v, 'get', 'set') || has(v, 'getItem', 'setItem'))),
     "'local', 'memory', a Storage, or { get, set }",
   ],
   rememberSecrets: boolean,
