@@ -9,8 +9,8 @@ import { sites, type Site, type SiteSpec } from './sites/site.ts'
 /** In narrower windows the sites show their mobile pages. */
 const width = 1280
 const height = 900
-/** The longest time until a page is loaded, in ms. */
-const loadTimeout = 30_000
+/** The longest time until a page is loaded, in ms. A slow computer may load pages of all sites at once. */
+const loadTimeout = 60_000
 /** The longest time until a page reacts, in ms. */
 const reactionTimeout = 3000
 /** A tab that no run used for this long is closed, in ms. */
