@@ -98,6 +98,9 @@ func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*regist
 	if ctx.Err() != nil {
 		t.cancel()
 	}
+	if lost, ok := err.(*expiredError); ok { // which promises that the call has not run
+		err = registry.Because(registry.ErrNetwork, lost.Error())
+	}
 	return output, err
 }
 

@@ -226,6 +226,21 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("the server heard %s", m.Params)
 		}
 	})
+	t.Run("the session expires while it is followed", func(t *testing.T) {
+		t.Parallel()
+		s := taskServer(false, "")
+		s.Session = "s1"
+		s.On("tasks/get", Status(404, "session not found"))
+		p := connect(t, dial, s, Options{})
+		// ErrSessionExpired has the registry send the call again, and the server begin the task twice.
+		if _, err := slow(p, p.ctx, nil); err == nil || errors.Is(err, registry.ErrSessionExpired) {
+			t.Errorf("a call that became a task: %v", err)
+		}
+		again := connect(t, dial, s, Options{}).Session.(registry.Tasker)
+		if _, err := again.FollowTask(p.ctx, "t 1", registry.ToolCall{}); !errors.Is(err, registry.ErrSessionExpired) {
+			t.Errorf("a task that is followed: %v, want ErrSessionExpired", err)
+		}
+	})
 	t.Run("a server without tasks", func(t *testing.T) {
 		s := taskServer(false, "")
 		s.Tasks = false
