@@ -376,6 +376,48 @@ func TestPinsBelongToOriginAndPath(t *testing.T) {
 	})
 }
 
+// The lists of the old URL say nothing of the server at the new one, and must not be approved for it.
+func TestListsOfAnEarlierURLAreNotReviewed(t *testing.T) {
+	const before, after = "https://a.example/before", "https://a.example/after"
+	synctest.Test(t, func(t *testing.T) {
+		l := &library{harbour: &harbour{}, has: everything, answer: func(context.Context, registry.Request) (string, error) {
+			return `{"prompts":[{"name":"p"}]}`, nil
+		}}
+		store := &memoryPins{}
+		visit := func(url string, tools ...string) *registry.Registry {
+			r := registry.New(&registry.Options{Pins: store, Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+				return l, nil
+			}})
+			if err := r.Add("a", registry.ServerConfig{URL: url}); err != nil {
+				t.Fatal(err)
+			}
+			relist(t, r, l.harbour, tools...)
+			return r
+		}
+		if err := visit(after, "x:one").Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept, _ := store.LoadPins(after)
+		r := visit(before, "x:two", "y:two")
+		defer r.Close()
+		if _, err := r.Prompts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Update("a", registry.ServerConfig{URL: after, HoldNewTools: true}); err != nil {
+			t.Fatal(err)
+		}
+		if now, _ := store.LoadPins(after); now != kept || kept == "" {
+			t.Errorf("the approvals of the new URL were %q and are %q", kept, now)
+		}
+		if err := r.ApproveTools("a", "x"); !errors.Is(err, registry.ErrUnknownTool) {
+			t.Errorf("approving before the first list: %v", err)
+		}
+		want(t, r, nil, nil)
+		relist(t, r, l.harbour, "x:two", "y:two")
+		want(t, r, nil, []string{"x changed: description", "y new"})
+	})
+}
+
 func TestOneServerThatAsksCountsForItsEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &harbour{}, &harbour{}

@@ -197,6 +197,16 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		}
 		old := s.cfg
 		s.cfg = cfg.clone()
+		r.changed(Event{Server: name, Tools: true})
+		if !old.sameEndpoint(cfg) { // its lists are forgotten: nothing is reviewed before the new ones come
+			r.drop(s, Because(ErrServerRemoved, "its configuration was changed"))
+			r.forgetTools(s)
+			s.breaker.reset()
+			s.tries = nil
+			s.lastError, s.failure = "", nil
+			r.autoRefresh(s)
+			return nil
+		}
 		if len(s.listed) > 0 && (old.Trust != cfg.Trust || old.HoldNewTools != cfg.HoldNewTools) {
 			r.review(s, s.listed)
 			if s.info.Capabilities != nil {
@@ -211,25 +221,13 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		if old.LogLevel != cfg.LogLevel {
 			r.setLogLevel(s)
 		}
-		switch {
-		case !old.sameEndpoint(cfg):
-			r.drop(s, Because(ErrServerRemoved, "its configuration was changed"))
-			r.forgetTools(s)
-			s.breaker.reset()
-			s.tries = nil
-			s.lastError, s.failure = "", nil
-			r.autoRefresh(s)
-		case cfg.Disabled:
+		if cfg.Disabled {
 			r.drop(s, ErrDisabled)
-			r.offer(s, s.listed)
-		default:
-			r.offer(s, s.listed)
-			if old.Disabled {
-				s.breaker.reset() // a probe may have been cut short
-				r.autoRefresh(s)
-			}
+		} else if old.Disabled {
+			s.breaker.reset() // a probe may have been cut short
+			r.autoRefresh(s)
 		}
-		r.changed(Event{Server: name, Tools: true})
+		r.offer(s, s.listed)
 		return nil
 	})
 }
