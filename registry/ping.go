@@ -26,12 +26,12 @@ func (r *Registry) pingLater(s *server, c *conn) {
 	})
 }
 
-// ping asks for a sign of life. A session that gives none is replaced by the next call.
+// ping asks for a sign of life, such as an error of JSON-RPC. A session that gives none is replaced by the next call.
 func (r *Registry) ping(ctx context.Context, s *server, c *conn, every time.Duration) {
 	_, err := readAll(c.session.(Offerer).Ask(ctx, Request{Method: "ping", Params: []byte("{}")}))
 	r.mu.Lock()
 	if s.conn == c && !r.closed && c.pings != nil {
-		if err != nil && r.ctx.Err() == nil {
+		if outcomeOf(err) != succeeded && r.ctx.Err() == nil {
 			r.log("no answer to a ping", "server", s.name, "error", err)
 			r.retire(s, c)
 		} else {

@@ -9,6 +9,27 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
+// A server that does not know ping has answered: its session lives.
+func TestAnErrorAnswersAPing(t *testing.T) {
+	l := &library{harbour: &harbour{}, has: everything, answer: func(context.Context, registry.Request) (string, error) {
+		return "", &registry.RPCError{Code: registry.CodeMethodNotFound}
+	}}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		cfg, _ := r.Config("a")
+		cfg.Ping = time.Minute
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5*time.Minute + time.Second)
+		if n, closes := l.count("ping"), l.seen().closes; n != 5 || closes != 0 {
+			t.Errorf("%d pings in five minutes, and %d sessions were closed", n, closes)
+		}
+	})
+}
+
 func TestIdleSessionsArePinged(t *testing.T) {
 	var dead atomic.Bool
 	l := &library{harbour: &harbour{}, has: everything}
