@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -155,14 +156,24 @@ func (r *Registry) SignIn(ctx context.Context, name string) error {
 	return r.ResumeSignIn(ctx, name, nil)
 }
 
-// ResumeSignIn completes a sign-in that an earlier run of the program began.
+// ResumeSignIn completes a sign-in that an earlier run of the program began. If the server was removed meanwhile, or
+// got another URL, the tokens are revoked and the error is [ErrServerRemoved]. SignIn does the same.
 func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSignIn) error {
 	cfg, err := r.signable(name, "sign in")
 	if err != nil {
 		return err
 	}
 	err = r.opts.SignIns.SignIn(ctx, name, cfg, begun)
-	_ = r.change(func() error { r.changed(Event{Server: name}); return nil })
+	r.mu.Lock()
+	if s := r.servers[name]; err == nil && (s == nil || endpoint.Resource(s.cfg.URL) != endpoint.Resource(cfg.URL)) {
+		err = ErrServerRemoved
+	}
+	r.changed(Event{Server: name})
+	r.mu.Unlock()
+	r.deliver()
+	if err == ErrServerRemoved {
+		_ = r.opts.SignIns.SignOut(ctx, name, cfg)
+	}
 	if err != nil {
 		return onServer(name, "sign in", err)
 	}

@@ -36,6 +36,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
 		"AnotherURL":     testAnotherURL,
+		"Meanwhile":      testChangesDuringASignIn,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dial) })
 	}
@@ -486,6 +487,28 @@ func testAnotherURL(t *testing.T, dial SignInDial) {
 		d.Close() // waits for the end of the earlier sign-in
 		d.count("revoke", 2)
 		d.state(registry.SignInNeeded)
+	}
+}
+
+// A sign-in that ends when its server is gone does not stay.
+func testChangesDuringASignIn(t *testing.T, dial SignInDial) {
+	for name, change := range map[string]func(*desk) error{
+		"removed":     func(d *desk) error { return d.Remove("a") },
+		"renamed":     func(d *desk) error { return d.Rename(d.ctx, "a", "b") },
+		"another URL": func(d *desk) error { return d.Update("a", registry.ServerConfig{URL: endpoint + "/other"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			auth := &AuthServer{}
+			d := newDesk(t, dial, auth, nil, registry.ServerConfig{})
+			auth.Answer = func(url.Values) { d.want("change", change(d), nil) }
+			d.want("sign in", d.SignIn(d.ctx, "a"), registry.ErrServerRemoved)
+			d.count("revoke", 2)
+			if _, ok := d.Config("a"); ok {
+				d.want("remove", d.Remove("a"), nil)
+			}
+			d.want("add", d.Add("a", registry.ServerConfig{URL: endpoint}), nil)
+			d.want("discover", d.Discover(d.ctx, "a"), registry.ErrSignInNeeded)
+		})
 	}
 }
 
