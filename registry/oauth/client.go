@@ -147,6 +147,7 @@ type grant struct {
 	issuer, resource, host        string
 	token, revoke                 string // endpoints
 	client, secret, method        string // how the client authenticates
+	configured                    string // auth.clientId, or "" for a client of another kind
 	redirect                      string // with which it was registered
 	key, jwk                      string // of DPoP; none: Bearer
 	access, refresh, asked        string // asked: the scopes
@@ -156,7 +157,7 @@ type grant struct {
 
 func (g *grant) fields() []*string {
 	return []*string{
-		&g.issuer, &g.resource, &g.host, &g.token, &g.revoke, &g.client, &g.secret, &g.method, &g.redirect, &g.key, &g.jwk,
+		&g.issuer, &g.resource, &g.host, &g.token, &g.revoke, &g.client, &g.secret, &g.method, &g.configured, &g.redirect, &g.key, &g.jwk,
 		&g.access, &g.refresh, &g.asked, &g.expires, &g.state, &g.verifier, &g.strict, &g.dpop,
 	}
 }

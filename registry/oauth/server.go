@@ -98,10 +98,7 @@ func (s *Server) configure(auth *registry.Auth, fetch Fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = nil
-	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID ||
-		next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
-		s.grant = nil
-	}
+	s.adopt(s.grant)
 }
 
 // isSilent reports whether the flow gets tokens without a person.
@@ -179,8 +176,12 @@ func (s *Server) reload(ctx context.Context) *grant {
 	return s.grant
 }
 
-// adopt makes g the grant. The caller holds s.mu.
+// adopt makes g the grant, unless it is another client's or another issuer's than the configured one. The caller holds
+// s.mu.
 func (s *Server) adopt(g *grant) {
+	if a := s.auth(); g != nil && (g.configured != a.ClientID || a.Issuer != "" && g.issuer != a.Issuer) {
+		g = nil
+	}
 	if old := s.grant; old != nil && old != g {
 		s.spent = append(s.spent[max(0, len(s.spent)-9):], old.access, old.refresh, old.secret)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/portolan-mcp/portolan/registry"
 )
 
 // A token that is renewed while a person signs out does not sign in again.
@@ -40,4 +42,57 @@ func TestSignOutDuringARenewal(t *testing.T) {
 			t.Errorf("revoked: %s", revoked)
 		}
 	})
+}
+
+// The tokens of one client, or of one authorization server, are not those of another.
+func TestASignInOfAnotherClientIsNotUsed(t *testing.T) {
+	const at, issuer = "https://a.example/mcp", "https://login.example"
+	mine := &registry.Auth{ClientID: "mine", ClientSecret: "secret", Issuer: issuer}
+	fetch := func(_ context.Context, r *Request) (*Response, error) {
+		if r.Method == "POST" {
+			return &Response{Status: 201, Body: []byte(`{"client_id":"registered"}`)}, nil
+		}
+		return &Response{Status: 404}, nil
+	}
+	for name, row := range map[string]struct {
+		before, after *registry.Auth
+		used          bool
+	}{
+		"the same":                {mine, mine, true},
+		"a new secret":            {mine, &registry.Auth{ClientID: "mine", ClientSecret: "new", Issuer: issuer}, true},
+		"its issuer":              {nil, &registry.Auth{Issuer: issuer}, true},
+		"another client":          {mine, &registry.Auth{ClientID: "other", Issuer: issuer}, false},
+		"no client any more":      {mine, &registry.Auth{Issuer: issuer}, false},
+		"a client where none was": {nil, mine, false},
+		"another issuer":          {mine, &registry.Auth{ClientID: "mine", Issuer: "https://other.example"}, false},
+		"an issuer of others":     {nil, &registry.Auth{Issuer: "https://other.example"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored := map[string]string{}
+			open := func() *Client {
+				return New(Options{
+					Crypto: stub{},
+					Load:   func(_ context.Context, key string) (string, error) { return stored[key], nil },
+					Save:   func(_ context.Context, key, text string) error { stored[key] = text; return nil },
+				})
+			}
+			first := open()
+			s := first.Server("a", at, row.before, fetch)
+			g, err := s.identity(t.Context(), &metadata{issuer: issuer, register: issuer + "/register"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.access = "token"
+			s.keep(t.Context(), g)
+			for when, c := range map[string]*Client{"in the same run": first, "in a later run": open()} {
+				s := c.Server("a", at, row.after, fetch)
+				for range 2 {
+					if header, err := s.Header(t.Context(), "POST", at); (header != nil) != row.used || err != nil {
+						t.Errorf("%s: %v, %v", when, header, err)
+					}
+					_ = s.renew(t.Context(), "token") // which reads what is stored
+				}
+			}
+		})
+	}
 }

@@ -25,7 +25,7 @@ const (
 func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant, error) {
 	g := &grant{
 		issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke,
-		redirect: s.c.opts.RedirectURL,
+		redirect: s.c.opts.RedirectURL, configured: s.auth().ClientID,
 	}
 	if m.dpop {
 		g.dpop = "1"
