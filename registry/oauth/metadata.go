@@ -114,28 +114,30 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	if doc == nil {
-		return m, s.authorizationServer(ctx, m, home.origin(), true)
+	var servers []string
+	if doc != nil {
+		m.resource = textOf(doc, "resource")
+		if !covers(m.resource, home) {
+			return nil, failure("the server's metadata is about another resource: ", m.resource)
+		}
+		names, _ := textsOf(doc, "scopes_supported")
+		for _, name := range names {
+			m.scopes = joinScopes(m.scopes, name)
+		}
+		servers, _ = textsOf(doc, "authorization_servers")
 	}
-	m.resource = textOf(doc, "resource")
-	if !covers(m.resource, home) {
-		return nil, failure("the server's metadata is about another resource: ", m.resource)
-	}
-	names, _ := textsOf(doc, "scopes_supported")
-	for _, name := range names {
-		m.scopes = joinScopes(m.scopes, name)
-	}
-	servers, _ := textsOf(doc, "authorization_servers")
-	if len(servers) == 0 {
-		return m, s.authorizationServer(ctx, m, home.origin(), true)
+	old := len(servers) == 0
+	if old {
+		servers = []string{home.origin()}
 	}
 	issuer := servers[0]
-	if s.auth().Issuer != "" {
-		if issuer = s.auth().Issuer; !slices.Contains(servers, issuer) {
-			return nil, failure("the server does not name ", issuer, ", the configured issuer")
+	if named := s.auth().Issuer; named != "" && named != issuer {
+		if !old && !slices.Contains(servers, named) {
+			return nil, failure("the server does not name ", named, "; correct auth.issuer")
 		}
+		issuer, old = named, false
 	}
-	return m, s.authorizationServer(ctx, m, issuer, false)
+	return m, s.authorizationServer(ctx, m, issuer, old)
 }
 
 // covers reports whether a resource identifier is the server's URL or lies above it.
@@ -195,7 +197,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	}
 	if named := textOf(doc, "issuer"); named != issuer {
 		// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
-		if !old || !same || named == "" {
+		if !old || !same || named == "" || s.auth().Issuer != "" {
 			return failure("the metadata of ", issuer, " is that of another issuer: ", named)
 		}
 		m.issuer = named

@@ -33,6 +33,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"ForeignOrigins": testForeignOrigins,
 		"NoOAuth":        testNoOAuth,
 		"ClientSecrets":  testClientSecrets,
+		"Issuer":         testConfiguredIssuer,
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
 		"AnotherURL":     testAnotherURL,
@@ -457,6 +458,44 @@ func testClientSecrets(t *testing.T, dial SignInDial) {
 	}
 	if n := len(auth.Forms()) - before; n > 2 {
 		t.Errorf("%d token requests after a refusal", n)
+	}
+}
+
+// A client's secret goes to the configured issuer only, also where the server names no authorization server.
+func testConfiguredIssuer(t *testing.T, dial SignInDial) {
+	for name, row := range map[string]struct {
+		issuer string // the configured one
+		named  string // what the server's origin says of itself
+		want   error
+	}{
+		"the server is another":      {authOrigin, origin, nil},
+		"the server names another":   {authOrigin, "https://evil.example", nil},
+		"that of nobody":             {"https://nobody.example", origin, registry.ErrSignIn},
+		"the server is no more that": {origin, "https://evil.example", registry.ErrSignIn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{Auth: &registry.Auth{
+				Flow: "client-credentials", ClientID: "me", ClientSecret: "my secret", Issuer: row.issuer,
+			}})
+			d.net.Handle("https://nobody.example", http.NotFoundHandler())
+			protected := d.auth.Protect(endpoint, NewServer(nil), nil)
+			d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				switch req.URL.Path {
+				case "/mcp":
+					protected.ServeHTTP(w, req)
+				case "/.well-known/oauth-authorization-server":
+					writeJSON(w, 200, map[string]any{"issuer": row.named, "token_endpoint": row.named + "/token"})
+				default:
+					http.NotFound(w, req)
+				}
+			}))
+			d.want("discover", d.Discover(d.ctx), row.want)
+			for _, req := range d.net.Requests() {
+				if req.URL.Path == "/token" && req.URL.Host != "login.example" {
+					t.Errorf("the secret went to %s", req.URL)
+				}
+			}
+		})
 	}
 }
 
