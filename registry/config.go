@@ -206,23 +206,24 @@ func notOneOf(field, value string, words []string) string {
 	return field + ` is "` + value + `"; want "` + strings.Join(words[:last], `", "`) + `" or "` + words[last] + `"`
 }
 
-func (c ServerConfig) clone() ServerConfig {
-	c.Headers = maps.Clone(c.Headers)
-	c.AllowTools = slices.Clone(c.AllowTools)
-	c.DenyTools = slices.Clone(c.DenyTools)
-	c.MissingHeaders = slices.Clone(c.MissingHeaders)
-	c.Overrides = slices.Clone(c.Overrides)
-	return c
+func (c *ServerConfig) clone() ServerConfig {
+	d := *c
+	d.Headers = maps.Clone(c.Headers)
+	d.AllowTools = slices.Clone(c.AllowTools)
+	d.DenyTools = slices.Clone(c.DenyTools)
+	d.MissingHeaders = slices.Clone(c.MissingHeaders)
+	d.Overrides = slices.Clone(c.Overrides)
+	return d
 }
 
 // sameEndpoint reports whether a session for c serves d as well.
-func (c ServerConfig) sameEndpoint(d ServerConfig) bool {
+func (c *ServerConfig) sameEndpoint(d *ServerConfig) bool {
 	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport &&
 		maps.Equal(c.Headers, d.Headers) && c.Auth.Equal(d.Auth)
 }
 
 // offers reports whether the configuration lets the tool with that raw name through.
-func (c ServerConfig) offers(tool string) bool {
+func (c *ServerConfig) offers(tool string) bool {
 	if c.AllowTools != nil && !slices.Contains(c.AllowTools, tool) {
 		return false
 	}

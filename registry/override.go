@@ -54,7 +54,7 @@ func checkOverrides(overrides []byte) error {
 }
 
 // renames returns the names that overrides give tools, by the server's own names.
-func (c ServerConfig) renames() map[string]string {
+func (c *ServerConfig) renames() map[string]string {
 	if c.Overrides == nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (c ServerConfig) renames() map[string]string {
 }
 
 // checkNames says which override takes the name of another tool of the list, or nil.
-func (c ServerConfig) checkNames(server string, listed []Tool) error {
+func (c *ServerConfig) checkNames(server string, listed []Tool) error {
 	renames := c.renames()
 	if len(renames) == 0 {
 		return nil

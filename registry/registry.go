@@ -136,7 +136,7 @@ func (r *Registry) Add(name string, cfg ServerConfig) error {
 		if r.servers[name] != nil {
 			return &ServerError{name, "add", errNameTaken}
 		}
-		r.put(name, cfg)
+		r.put(name, &cfg)
 		return nil
 	})
 }
@@ -144,7 +144,7 @@ func (r *Registry) Add(name string, cfg ServerConfig) error {
 var errNameTaken = Because(ErrInvalidConfig, "a server of that name exists; remove or update it")
 
 // put makes a server. The caller holds r.mu.
-func (r *Registry) put(name string, cfg ServerConfig) {
+func (r *Registry) put(name string, cfg *ServerConfig) {
 	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown)}
 	r.servers[name] = s
 	r.changed(Event{Server: name})
@@ -176,7 +176,7 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 			return &ServerError{name, "rename", errNameTaken}
 		}
 		r.unlist(s, Because(ErrServerRemoved, "it was renamed"))
-		r.put(to, s.cfg)
+		r.put(to, &s.cfg)
 		return nil
 	})
 }
@@ -198,7 +198,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		old := s.cfg
 		s.cfg = cfg.clone()
 		r.changed(Event{Server: name, Tools: true})
-		if !old.sameEndpoint(cfg) { // its lists are forgotten: nothing is reviewed before the new ones come
+		if !old.sameEndpoint(&cfg) { // its lists are forgotten: nothing is reviewed before the new ones come
 			r.drop(s, Because(ErrServerRemoved, "its configuration was changed"))
 			r.forgetTools(s)
 			s.breaker.reset()

@@ -209,11 +209,10 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 
 func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := r.servers[name]
 	switch {
 	case r.closed:
-		return cfg, ErrClosed
+		err = ErrClosed
 	case s == nil:
 		err = ErrUnknownServer
 	case s.cfg.Disabled && op == "sign in":
@@ -223,6 +222,7 @@ func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	default:
 		cfg = s.cfg.clone()
 	}
+	r.mu.Unlock()
 	return cfg, onServer(name, op, err)
 }
 
@@ -231,7 +231,7 @@ func (r *Registry) signOutLater(s *server) {
 	if r.opts.SignIns == nil {
 		return
 	}
-	cfg := s.cfg.clone()
+	cfg := s.cfg
 	r.goroutine(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout) // Close waits for it
 		defer cancel()

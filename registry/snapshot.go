@@ -116,14 +116,14 @@ func (r *Registry) Health(name string) (ServerHealth, bool) {
 }
 
 // Config returns a server's configuration, header values included.
-func (r *Registry) Config(name string) (ServerConfig, bool) {
+func (r *Registry) Config(name string) (cfg ServerConfig, known bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := r.servers[name]
-	if s == nil {
-		return ServerConfig{}, false
+	if s != nil {
+		cfg = s.cfg.clone()
 	}
-	return s.cfg.clone(), true
+	r.mu.Unlock()
+	return cfg, s != nil
 }
 
 func (r *Registry) health(s *server) ServerHealth {
