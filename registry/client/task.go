@@ -203,7 +203,8 @@ func (t *task) poll(ctx context.Context) (*Event, error) {
 		t.failures = 0
 		return e, nil
 	}
-	if t.failures++; registry.Explain(err).Retryable && t.failures < maxPollFailure && ctx.Err() == nil {
+	_, expired := err.(*expiredError)
+	if t.failures++; registry.Explain(err).Retryable && !expired && t.failures < maxPollFailure && ctx.Err() == nil {
 		return nil, nil
 	}
 	return nil, forgotten(err)

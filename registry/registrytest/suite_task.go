@@ -240,6 +240,9 @@ func testTasks(t *testing.T, dial Dial) {
 		if _, err := again.FollowTask(p.ctx, "t 1", registry.ToolCall{}); !errors.Is(err, registry.ErrSessionExpired) {
 			t.Errorf("a task that is followed: %v, want ErrSessionExpired", err)
 		}
+		if n := len(s.Received("tasks/get")); n != 2 {
+			t.Errorf("%d polls, want one on each session", n)
+		}
 	})
 	t.Run("a server without tasks", func(t *testing.T) {
 		s := taskServer(false, "")
