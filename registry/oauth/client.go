@@ -147,7 +147,7 @@ type grant struct {
 	issuer, resource, host        string
 	token, revoke                 string // endpoints
 	client, secret, method        string // how the client authenticates
-	configured                    string // auth.clientId, or "" for a client of another kind
+	configured                    string // not "": the client is auth.clientId of the configuration
 	redirect                      string // with which it was registered
 	key, jwk                      string // of DPoP; none: Bearer
 	access, refresh, asked        string // asked: the scopes
@@ -157,8 +157,8 @@ type grant struct {
 
 func (g *grant) fields() []*string {
 	return []*string{
-		&g.issuer, &g.resource, &g.host, &g.token, &g.revoke, &g.client, &g.secret, &g.method, &g.configured, &g.redirect, &g.key, &g.jwk,
-		&g.access, &g.refresh, &g.asked, &g.expires, &g.state, &g.verifier, &g.strict, &g.dpop,
+		&g.issuer, &g.resource, &g.host, &g.token, &g.revoke, &g.client, &g.secret, &g.method, &g.redirect, &g.key, &g.jwk,
+		&g.access, &g.refresh, &g.asked, &g.expires, &g.state, &g.verifier, &g.strict, &g.dpop, &g.configured,
 	}
 }
 
@@ -171,16 +171,17 @@ func (g *grant) text() string {
 	return string(out)
 }
 
-// readGrant returns nil if text is not a grant of this version.
+// readGrant returns nil if text is no grant. One of an earlier version lacks the last field.
 func readGrant(text string) *grant {
 	g := new(grant)
 	fields := g.fields()
 	lines := strings.Split(text, "\n")
-	if len(lines) != len(fields)+1 {
+	last := len(lines) - 1
+	if last != len(fields) && last != len(fields)-1 {
 		return nil
 	}
-	for i, f := range fields {
-		*f = unescape(lines[i])
+	for i, line := range lines[:last] {
+		*fields[i] = unescape(line)
 	}
 	return g
 }

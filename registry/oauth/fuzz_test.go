@@ -141,6 +141,19 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
+// Grants that earlier versions stored lack the last field.
+func TestReadsGrantsOfEarlierVersions(t *testing.T) {
+	stored := (&grant{issuer: "https://b.example", access: "1", dpop: "2"}).text()
+	if g := readGrant(stored[:len(stored)-1]); g == nil || g.issuer != "https://b.example" || g.access != "1" || g.dpop != "2" {
+		t.Errorf("without the last field: %+v", g)
+	}
+	for _, text := range []string{"", stored + "\n", stored[:len(stored)-2]} {
+		if g := readGrant(text); g != nil {
+			t.Errorf("%q is no grant: %+v", text, g)
+		}
+	}
+}
+
 func TestCovers(t *testing.T) {
 	home := splitURL("https://a.example/team/mcp")
 	for resource, want := range map[string]bool{
