@@ -30,32 +30,38 @@ const discoverRequest = `{"jsonrpc":"2.0","id":0,"method":"server/discover","par
 // programs may never answer what they do not know.
 const probeTime = 30 * time.Second
 
+// learn takes note of what a question or a session has shown. Nothing takes back what an answer has shown.
+func (e *entry) learn(era int32) {
+	for known := e.era.Load(); known < era && !e.era.CompareAndSwap(known, era); {
+		known = e.era.Load()
+	}
+}
+
 // discover asks the program whether it speaks 2026-07-28. It returns when that is known,
-// or ctx ends. An answer that comes later still counts.
+// or ctx ends. An answer that comes later still counts. The caller holds the turn.
 func (p *program) discover(ctx context.Context) {
 	p.mu.Lock()
 	probe := p.probe
-	if probe == nil && !p.since.IsZero() { // a shared program with older sessions is not asked any more
-		p.mu.Unlock()
-		return
+	asks := p.since.IsZero() // a shared program with older sessions is not asked any more
+	if probe != nil {
+		asks = isClosed(probe) // it could not answer the last time
 	}
-	if probe == nil {
+	if asks {
 		probe = make(chan struct{})
 		p.probe = probe
 	}
-	first := p.probe == probe && p.since.IsZero()
 	p.mu.Unlock()
-	if first {
+	if probe == nil {
+		return
+	}
+	if asks {
 		m, _ := parse([]byte(discoverRequest))
 		c := &call{method: m.method, result: func(answer *message) {
-			if era := eraOf(answer); era == eraModern {
-				p.entry.era.Store(era)
-			} else {
-				p.entry.era.CompareAndSwap(eraUnknown, era)
-			}
+			p.entry.learn(eraOf(answer))
 			close(probe)
 		}}
 		if p.begin(c, m) != nil {
+			close(probe)
 			return
 		}
 	}
@@ -68,17 +74,34 @@ func (p *program) discover(ctx context.Context) {
 	}
 }
 
-// eraOf reads the answer to server/discover. A program that ended instead is an older one:
-// some end when the first message is not initialize.
+// eraOf reads the answer to server/discover, or nil of a program that ended instead. An older one may end because the
+// first message is not initialize. But a missing network ends others, and makes an internal error.
 func eraOf(answer *message) int32 {
+	if answer == nil {
+		return eraEnded
+	}
 	var result struct {
 		Versions []string `json:"supportedVersions"`
 	}
-	if answer != nil && answer.result.there() && json.Unmarshal(answer.result.in(answer.text), &result) == nil &&
-		slices.ContainsFunc(result.Versions, func(v string) bool { return v >= modern }) {
+	var f fault
+	_ = json.Unmarshal(answer.result.in(answer.text), &result)
+	_ = json.Unmarshal(answer.fail.in(answer.text), &f)
+	switch {
+	case slices.ContainsFunc(result.Versions, func(v string) bool { return v >= modern }):
 		return eraModern
+	case f.Code == codeInternal:
+		return eraUnknown
 	}
 	return eraLegacy
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // isProbing reports whether the program has been asked for its era, and nothing else.

@@ -35,6 +35,7 @@ type entry struct {
 
 const (
 	eraUnknown int32 = iota
+	eraEnded         // it ended when it was asked: the next client asks again, until a session begins
 	eraLegacy
 	eraModern
 )
@@ -165,7 +166,7 @@ func (e *entry) stateless(ctx context.Context, owner string) (*peer, *fault) {
 	if f != nil {
 		return nil, f
 	}
-	if e.era.Load() == eraUnknown {
+	if e.era.Load() < eraLegacy {
 		p.discover(ctx)
 	}
 	if e.era.Load() != eraModern {

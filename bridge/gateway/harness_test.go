@@ -47,6 +47,23 @@ var testPrograms = map[string]func(){
 		fmt.Fprintln(os.Stderr, "cannot read the key", os.Getenv("API_KEY"))
 		os.Exit(3)
 	},
+	"moody": func() { // ends until the file of its environment is there; then it speaks 2026-07-28
+		if _, err := os.Stat(os.Getenv("LATE")); err != nil {
+			os.Exit(1)
+		}
+		serveSDK(nil)
+	},
+	"unready": func() { // cannot answer the first question
+		for in, asked := bufio.NewScanner(os.Stdin), false; in.Scan(); asked = true {
+			var m struct{ ID json.RawMessage }
+			_ = json.Unmarshal(in.Bytes(), &m)
+			answer := `"error":{"code":-32603,"message":"not ready"}`
+			if asked {
+				answer = `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}`
+			}
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer)
+		}
+	},
 	"strict": func() { // ends if the first message is not initialize
 		in := bufio.NewScanner(os.Stdin)
 		if in.Scan() && strings.Contains(in.Text(), `"initialize"`) {

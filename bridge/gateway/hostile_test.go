@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -485,6 +486,43 @@ func TestEraOfAProgramThatIgnoresTheQuestion(t *testing.T) {
 		r.begin("naive")
 		if e.era.Load() != eraLegacy {
 			t.Errorf("shared %v: the era is not known", shared)
+		}
+	}
+}
+
+// A program that ended when it was asked may have lacked its network: the next client asks again.
+func TestEraOfAProgramThatEndsWhenItIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		s := testServer(t, "moody", "moody")
+		s.Env["LATE"] = filepath.Join(t.TempDir(), "late")
+		r := serve(t, &Options{Shared: shared, Delay: time.Millisecond}, s)
+		for range 2 {
+			if _, f := r.byName["moody"].stateless(t.Context(), page); f == nil || f.Code != codeUnsupportedVersion {
+				t.Errorf("shared %v: %v", shared, f)
+			}
+		}
+		if failures := r.byName["moody"].failures; failures != 1 {
+			t.Errorf("shared %v: %d failures, want 1: the first end says nothing", shared, failures)
+		}
+		if err := os.WriteFile(s.Env["LATE"], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, f := r.byName["moody"].stateless(t.Context(), page); f != nil {
+			t.Errorf("shared %v: %v", shared, f)
+		}
+	}
+}
+
+// An internal error says nothing of the versions: the next client asks the same process again.
+func TestEraOfAProgramThatFailsToAnswer(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		r := serve(t, &Options{Shared: shared}, testServer(t, "unready", "unready"))
+		if _, f := r.byName["unready"].stateless(t.Context(), page); f == nil || f.Code != codeUnsupportedVersion {
+			t.Errorf("shared %v: %v", shared, f)
+		}
+		if _, f := r.byName["unready"].stateless(t.Context(), page); f != nil {
+			t.Errorf("shared %v: %v", shared, f)
 		}
 	}
 }

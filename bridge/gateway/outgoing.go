@@ -84,8 +84,8 @@ func (p *program) deliver(m *message) {
 	switch c.method {
 	case "initialize":
 		p.greeted(m)
-		if p.probe != nil && m.result.there() { // it speaks an older version, unless its answer to server/discover comes
-			p.entry.era.CompareAndSwap(eraUnknown, eraLegacy)
+		if asked := p.probe != nil || p.entry.era.Load() == eraEnded; asked && m.result.there() {
+			p.entry.learn(eraLegacy) // unless its answer to server/discover still comes
 		}
 	case "tools/list":
 		p.learnTools(m)

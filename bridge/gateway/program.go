@@ -22,7 +22,7 @@ type program struct {
 	ended bool
 	spoke bool          // it has sent a message
 	greet *greeting     // of a shared program
-	probe chan struct{} // closed when it is known whether it speaks 2026-07-28; nil before it was asked
+	probe chan struct{} // closed when the question whether it speaks 2026-07-28 is over; nil before it was asked
 	// Arguments of its tools that headers repeat, by tool.
 	params map[string][]paramHeader
 }

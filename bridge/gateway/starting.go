@@ -120,10 +120,10 @@ func (e *entry) fault(note exitNote) *fault {
 
 // over takes note of a process that has ended.
 func (e *entry) over(p *program, note exitNote, lived time.Duration) {
-	probing := p.isProbing()
+	harmless := p.isProbing() && e.era.Load() == eraUnknown
 	e.mu.Lock()
 	e.last = note
-	if !note.Asked && !probing {
+	if !note.Asked && !harmless {
 		if lived > longLife {
 			e.failures = 0
 		}
