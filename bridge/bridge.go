@@ -247,12 +247,26 @@ func (b *Bridge) endSession(key string) {
 	b.tasks.leave(key)
 }
 
+// begun keeps a record of a session over HTTP until it ends.
+func (b *Bridge) begun(session *mcp.ServerSession) {
+	key := session.ID()
+	if !b.instances.begin(key, false) {
+		return
+	}
+	go func() {
+		_ = session.Wait()
+		b.tasks.leave(key) // not endSession: the end of its watches may be under way
+		b.instances.end(key)
+	}()
+}
+
 func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp.Transport) error {
 	r := newRelay(b, profile)
 	r.id, r.project = rand.Text()[:16], ProjectName(project)
 	b.mu.Lock()
 	b.single[r] = true
 	b.mu.Unlock()
+	b.instances.begin(r.id, true)
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -44,20 +44,33 @@ type instance struct {
 	changes    int    // of the roots
 }
 
-// session returns the record of a session. The caller holds mu.
-func (s *instances) session(id string) *instance {
+// begin keeps a record of a session until end. It is false if there is one.
+func (s *instances) begin(id string, lasting bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.beginLocked(id, lasting)
+}
+
+func (s *instances) beginLocked(id string, lasting bool) bool {
+	if id == "" || s.sessions[id] != nil {
+		return false
+	}
 	if s.sessions == nil {
 		s.sessions = make(map[string]*instance)
 	}
-	in := s.sessions[id]
-	if in == nil {
-		if len(s.sessions) >= maxInstances {
-			s.makeRoom()
-		}
-		in = &instance{seen: time.Now()}
-		s.sessions[id] = in
+	if len(s.sessions) >= maxInstances {
+		s.makeRoom()
 	}
-	return in
+	s.sessions[id] = &instance{seen: time.Now(), lasting: lasting}
+	return true
+}
+
+// session returns the record of a session, or one that nobody keeps if the session has ended. The caller holds mu.
+func (s *instances) session(id string) *instance {
+	if in := s.sessions[id]; in != nil {
+		return in
+	}
+	return &instance{}
 }
 
 // makeRoom forgets the session that has been idle for longest. The caller holds mu.
@@ -69,8 +82,6 @@ func (s *instances) makeRoom() {
 		}
 	}
 	delete(s.sessions, idle)
-	// The key of a client of 2026-07-28, which has no session, begins with a line end. A client may name many sessions
-	// that do not exist.
 	if idle != "" && idle[0] != '\n' && len(s.left) < maxInstances {
 		s.left = append(s.left, idle)
 	}
@@ -90,21 +101,24 @@ func (in *instance) live() bool {
 }
 
 // number returns the session's instance: a number, and its home project.
-func (s *instances) number(id, name, project string, lasting bool) string {
+func (s *instances) number(id, name, project string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in := s.session(id)
-	in.seen, in.lasting = time.Now(), lasting
+	in := s.sessions[id]
+	if in == nil { // it has ended: what is left of it takes no number from others
+		in = &instance{number: 1, home: project}
+	}
+	in.seen = time.Now()
 	if in.number == 0 {
 		in.name, in.home = name, project
 		taken := make(map[int]bool)
-		for other, o := range s.sessions {
+		for _, o := range s.sessions {
 			switch {
 			case o == in || o.number == 0 || o.name != name || o.home != project:
 			case o.live():
 				taken[o.number] = true
 			default:
-				delete(s.sessions, other) // if it returns, it gets another number
+				o.number = 0 // if it returns, it gets another number
 			}
 		}
 		for in.number = 1; taken[in.number]; {
@@ -116,11 +130,11 @@ func (s *instances) number(id, name, project string, lasting bool) string {
 
 // during marks an HTTP session as used until the result is called. The session may have ended by then.
 func (s *instances) during(id string) func() {
-	if id == "" {
-		return func() {}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if strings.HasPrefix(id, "\n") { // of a client of 2026-07-28, which has no session
+		s.beginLocked(id, false)
+	}
 	in := s.session(id)
 	in.open++
 	in.seen = time.Now()

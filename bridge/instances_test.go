@@ -74,6 +74,37 @@ func TestClientsOfTheSameName(t *testing.T) {
 	check("a client with a header", newDesktop(t, named, nil), "1 tides", "tides")
 }
 
+// A client that watched a resource leaves its number when it leaves.
+func TestAClientThatWatchedLeavesItsNumber(t *testing.T) {
+	b := start(t, nil)
+	e, asked := watchable()
+	e.pair(t, b)
+	e.connect(t, b)
+	for _, kind := range []string{"stdio", "HTTP"} {
+		begin := func() (*desktop, func()) {
+			if kind == "stdio" {
+				transport, end := overStdio(t, b)
+				return newDesktop(t, transport, nil), end
+			}
+			d := newDesktop(t, overHTTP(t, b, ""), nil)
+			return d, func() { d.Close() }
+		}
+		d, end := begin()
+		d.names(t, true)
+		d.who(t)
+		if err := d.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "x:one"}); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		expect(t, asked, "+x:one", "-x:one")
+		d, end = begin()
+		if got := d.who(t); got[0] != "1" {
+			t.Errorf("over %s the next client is %q", kind, got[0])
+		}
+		end()
+	}
+}
+
 type inProject struct {
 	bearer
 	project string

@@ -82,6 +82,9 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if err != nil {
 				return nil, err
 			}
+			if r.id == "" {
+				r.bridge.begun(s.session)
+			}
 			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
 				init.Instructions = unpaired + " " + init.Instructions
 			}
@@ -348,7 +351,7 @@ func (r *relay) forExtension(ctx context.Context, s *sender, given mcp.Params, i
 	if err := ctx.Err(); err != nil { // the client was perhaps not asked for its project
 		return nil, err
 	}
-	who["instance"] = r.bridge.instances.number(s.key, s.info.Name, project, r.id != "")
+	who["instance"] = r.bridge.instances.number(s.key, s.info.Name, project)
 	if project != "" {
 		who["project"] = project
 	}

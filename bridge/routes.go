@@ -120,11 +120,8 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	session := req.Header.Get("Mcp-Session-Id")
 	defer b.instances.during(session)()
 	b.handler.ServeHTTP(w, req)
-	if fresh := w.Header().Get("Mcp-Session-Id"); session == "" && fresh != "" {
-		b.instances.during(fresh)()
-		for _, idle := range b.instances.takeLeft() {
-			b.sockets.Go(func() { b.dismiss(idle) })
-		}
+	for _, idle := range b.instances.takeLeft() {
+		b.sockets.Go(func() { b.dismiss(idle) })
 	}
 }
 
