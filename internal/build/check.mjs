@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { root, writeLoader } from './modules.mjs'
 
 const js = { GOOS: 'js', GOARCH: 'wasm' }
-const jsPackages = ['./wasm/...', './registry/...', './proxy-worker', './extension/module', './bench/...']
+const jsPackages = ['./wasm/...', './registry/...', './proxy-worker/...', './extension/module/...', './bench/...']
 
 const lines = (program, ...args) =>
   execFileSync(program, args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
