@@ -3,6 +3,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -139,6 +140,41 @@ func TestCloseLeavesNothing(t *testing.T) {
 					t.Error(err)
 				}
 			})
+		})
+	}
+}
+
+// acknowledging opens a listen stream that reports what it was asked for.
+func acknowledging(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+	var asked struct{ Notifications json.RawMessage }
+	_ = json.Unmarshal(m.Params, &asked)
+	registrytest.Body("text/event-stream", `data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":`+
+		string(asked.Notifications)+"}}\n\n")(w, req, m)
+	registrytest.Silent(w, req, m)
+}
+
+// A new subscription does not wait until a stream that failed is opened again.
+func TestASubscriptionWakesAStream(t *testing.T) {
+	// After 130 s the stream waits for the last time.
+	for _, slept := range []time.Duration{20 * time.Second, 130 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := (&registrytest.Script{ListChanged: true, Modern: true}).On("subscriptions/listen", registrytest.Status(500, ""))
+			session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+				Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(slept)
+			before := len(s.Received("subscriptions/listen"))
+			s.On("subscriptions/listen", acknowledging)
+			began := time.Now()
+			if err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}}); err != nil {
+				t.Error(err)
+			}
+			if waited := time.Since(began); waited > time.Second || len(s.Received("subscriptions/listen")) != before+1 {
+				t.Errorf("%v, %d streams", waited, len(s.Received("subscriptions/listen"))-before)
+			}
+			session.Close(t.Context())
 		})
 	}
 }

@@ -44,7 +44,7 @@ type Session struct {
 	follow   *follow                  // what the optional stream reports
 	woken    map[string]chan struct{} // tasks under way whose changes the server reports
 	watching bool                     // the optional stream is open, or will be again
-	relisten context.CancelFunc       // ends the stream under way, to open it again
+	relisten context.CancelFunc       // ends the stream under way or the wait for the next one
 	posts    int
 	places   int       // taken by exchanges of requests
 	line     []waiting // requests that wait for a place

@@ -64,12 +64,16 @@ func (s *Session) watch() {
 		if counted && !budget.wait(s.ctx, origin, optionalStreams) {
 			return
 		}
-		e := s.stream(&st)
+		ctx, again := context.WithCancel(s.ctx)
+		s.mu.Lock()
+		s.relisten = again
+		s.mu.Unlock()
+		e := s.stream(ctx, &st)
 		s.listens()
 		if counted {
 			budget.release(origin)
 		}
-		if st.again {
+		if s.ctx.Err() == nil && ctx.Err() != nil {
 			continue
 		}
 		// A stream that reached its limit after a long time is opened again.
@@ -91,9 +95,10 @@ func (s *Session) watch() {
 			}
 		}
 		// A server may ask to be polled (SEP-1699), but not faster and faster.
-		if !pause(s.ctx, max(reconnectDelay(retryOf(e), brief), reconnectDelay(-1, brief-1))) {
-			return
+		if !pause(ctx, max(reconnectDelay(retryOf(e), brief), reconnectDelay(-1, brief-1))) {
+			failures = 0 // something else is asked for
 		}
+		again()
 	}
 }
 
@@ -113,21 +118,15 @@ type optionalStream struct {
 	opened   bool // some attempt was accepted
 	lasted   bool // the last attempt worked for a while
 	progress bool // the last attempt brought a new event id
-	again    bool // the last attempt was ended to ask for something else
 }
 
-// stream runs one exchange of the optional stream to its end.
-func (s *Session) stream(st *optionalStream) *Event {
+// stream runs one exchange of the optional stream to its end. From 2026-07-28 on it ends with ctx, to ask for something
+// else.
+func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 	mail := s.d.c.mailbox(s, OpOther)
 	defer mail.close()
 	r := httpRequest{s: s, url: s.d.href, mail: mail}
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
-	st.again = false
 	if s.modern {
-		s.mu.Lock()
-		s.relisten = cancel
-		s.mu.Unlock()
 		id := int64(mail.id)
 		var filter []byte
 		filter, mail.follow = s.filter()
@@ -137,6 +136,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
 		r.x.Awaits = id
 	} else {
+		ctx = s.ctx
 		r.x = s.exchange(mail, "GET", s.d.href, nil)
 		r.x.Head = true
 		if st.lastID != "" {
@@ -151,7 +151,6 @@ func (s *Session) stream(st *optionalStream) *Event {
 		e, err := mail.next(ctx)
 		if err != nil {
 			mail.cancel()
-			st.again = s.ctx.Err() == nil
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived
