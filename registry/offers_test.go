@@ -23,10 +23,17 @@ type library struct {
 	has    string
 	answer func(ctx context.Context, req registry.Request) (string, error)
 	follow func(registry.Following) error
+	still  bool // it does not report changes of its tools
 
 	mu       sync.Mutex
 	asked    []string
 	followed []registry.Following
+}
+
+func (l *library) Info() registry.SessionInfo {
+	info := l.harbour.Info()
+	info.ListChanged = !l.still
+	return info
 }
 
 func (l *library) Capabilities(context.Context) (registry.Capabilities, error) {
@@ -465,6 +472,32 @@ func TestASubscriptionEndsWithItsServer(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if n := heard.Load(); n != 2 {
 			t.Errorf("heard %d", n)
+		}
+	})
+}
+
+// A stream may have ended with the network. When that is back, the session is asked for the same again.
+func TestStreamsComeBackWithTheNetwork(t *testing.T) {
+	watched, listed := &library{harbour: new(harbour), has: everything}, &library{harbour: new(harbour)}
+	idle := &library{harbour: new(harbour), still: true}
+	all := map[string]*library{"a": watched, "b": listed, "c": idle}
+	shelves(t, all, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.SubscribeResource(t.Context(), "a", "a:1", func() {}); err != nil {
+			t.Fatal(err)
+		}
+		r.SetOnline(true) // as when the user comes back
+		synctest.Wait()
+		r.SetOnline(false)
+		r.SetOnline(true)
+		synctest.Wait()
+		want := map[string][]registry.Following{"a": {{URIs: []string{"a:1"}}, {URIs: []string{"a:1"}}}, "b": {{}}, "c": nil}
+		for name, l := range all {
+			if d := cmp.Diff(want[name], l.followed); d != "" {
+				t.Errorf("%s: %s", name, d)
+			}
 		}
 	})
 }

@@ -291,6 +291,10 @@ func (r *Registry) SetOnline(online bool) {
 		isBack := r.offline && online
 		r.offline = !online
 		for _, s := range r.servers {
+			if isBack && s.conn != nil && (s.info.ListChanged || !r.follows(s).equal(Following{})) {
+				s.followAgain = true
+				r.followLater(s)
+			}
 			if !s.cfg.Disabled && (s.breaker.suspended || isBack && outcomeOf(s.failure) == failed) {
 				s.breaker.wake(r.opts.Clock())
 				r.refreshSoon(s)

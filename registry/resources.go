@@ -162,7 +162,8 @@ func (r *Registry) follow(ctx context.Context, s *server, c *conn) error {
 	s.followLock.Lock()
 	defer s.followLock.Unlock()
 	r.mu.Lock()
-	what := r.follows(s)
+	what, again := r.follows(s), s.followAgain
+	s.followAgain = false
 	r.mu.Unlock()
 	if what.Logs {
 		has, err := o.Capabilities(ctx)
@@ -172,7 +173,7 @@ func (r *Registry) follow(ctx context.Context, s *server, c *conn) error {
 	if last.of != c {
 		*last = followed{of: c}
 	}
-	if last.err != nil || !what.equal(last.what) {
+	if again || last.err != nil || !what.equal(last.what) {
 		last.what, last.err = what, o.Follow(ctx, what)
 	}
 	return last.err

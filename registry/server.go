@@ -56,6 +56,8 @@ type server struct {
 	logs       []LogEntry          // the last ones, oldest first
 	followLock sync.Mutex
 	followed   followed // guarded by followLock
+	// A stream may have ended with the network: the session is asked for the same again.
+	followAgain bool
 
 	failure       error // of the last connect, list or call; nil after a success
 	lastError     string

@@ -179,6 +179,32 @@ func TestASubscriptionWakesAStream(t *testing.T) {
 	}
 }
 
+// Without a network nobody has refused anything. When it is back, the same is asked for again.
+func TestASubscriptionWithoutANetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&registrytest.Script{ListChanged: true, Modern: true}).On("subscriptions/listen", acknowledging)
+		net := newNet(t, s)
+		session, err := client.New(client.NewPlatform(t, net), nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net.Handle("https://server.example", nil)
+		wanted := registry.Following{URIs: []string{"a:1"}}
+		for range 2 { // the second time the stream has given up
+			if err := session.(registry.Offerer).Follow(t.Context(), wanted); !errors.Is(err, registry.ErrNetwork) {
+				t.Errorf("%v, want ErrNetwork", err)
+			}
+			time.Sleep(time.Hour)
+		}
+		net.Handle("https://server.example", s)
+		if err := session.(registry.Offerer).Follow(t.Context(), wanted); err != nil {
+			t.Error(err)
+		}
+		session.Close(t.Context())
+	})
+}
+
 // A subscription that a server of the older versions refused is asked for again.
 func TestRefusedSubscriptionIsAskedForAgain(t *testing.T) {
 	s := new(registrytest.Script)

@@ -170,6 +170,9 @@ func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 				}
 				continue
 			}
+			if mail.follow != nil && e.Why == Network {
+				mail.follow.tell(s.failed(e))
+			}
 			st.progress = e.LastID != "" && e.LastID != st.lastID
 			if st.progress {
 				st.lastID = e.LastID
