@@ -23,7 +23,8 @@ type library struct {
 	has    string
 	answer func(ctx context.Context, req registry.Request) (string, error)
 	follow func(registry.Following) error
-	still  bool // it does not report changes of its tools
+	gone   []string // resources whose updates it does not report
+	still  bool     // it does not report changes of its tools
 
 	mu       sync.Mutex
 	asked    []string
@@ -48,14 +49,14 @@ func (l *library) Ask(ctx context.Context, req registry.Request) (registry.Paylo
 	return registry.Raw(text), err
 }
 
-func (l *library) Follow(_ context.Context, f registry.Following) error {
+func (l *library) Follow(_ context.Context, f registry.Following) ([]string, error) {
 	l.mu.Lock()
 	l.followed = append(l.followed, f)
 	l.mu.Unlock()
 	if l.follow != nil {
-		return l.follow(f)
+		return f.URIs, l.follow(f)
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(f.URIs), func(uri string) bool { return slices.Contains(l.gone, uri) }), nil
 }
 
 func (l *library) count(method string) (n int) {
@@ -473,6 +474,26 @@ func TestASubscriptionEndsWithItsServer(t *testing.T) {
 		if n := heard.Load(); n != 2 {
 			t.Errorf("heard %d", n)
 		}
+	})
+}
+
+// A resource that is gone leaves the subscriptions to others.
+func TestSubscriptionsBesideAResourceThatIsGone(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		subscribe := func(uri string, want error) {
+			t.Helper()
+			if _, err := r.SubscribeResource(t.Context(), "a", uri, func() {}); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", uri, err, want)
+			}
+		}
+		subscribe("a:1", nil)
+		l.gone = []string{"a:1", "a:3"}
+		subscribe("a:2", nil)
+		subscribe("a:3", registry.ErrUnsupported)
+		subscribe("a:2", nil)
+		l.gone = nil
+		subscribe("a:3", nil)
 	})
 }
 

@@ -93,7 +93,11 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 		if _, err := offerer(ctx, c, "resources"); err != nil {
 			return err
 		}
-		return r.follow(ctx, s, c)
+		reported, err := r.follow(ctx, s, c)
+		if err == nil && !slices.Contains(reported, uri) {
+			err = Because(ErrUnsupported, "the server does not report updates of "+uri)
+		}
+		return err
 	})
 	if err != nil {
 		stop(false)
@@ -149,15 +153,18 @@ func (r *Registry) followLater(s *server) {
 		return
 	}
 	r.background(s, func(ctx context.Context) {
-		_ = r.withSession(ctx, s, func(c *conn) error { return r.follow(ctx, s, c) })
+		_ = r.withSession(ctx, s, func(c *conn) error {
+			_, err := r.follow(ctx, s, c)
+			return err
+		})
 	})
 }
 
-// follow tells a session what to report, one call at a time.
-func (r *Registry) follow(ctx context.Context, s *server, c *conn) error {
+// follow tells a session what to report, one call at a time. It returns the reported URIs.
+func (r *Registry) follow(ctx context.Context, s *server, c *conn) ([]string, error) {
 	o, ok := c.session.(Offerer)
 	if !ok {
-		return Because(ErrUnsupported, "the session knows tools only")
+		return nil, Because(ErrUnsupported, "the session knows tools only")
 	}
 	s.followLock.Lock()
 	defer s.followLock.Unlock()
@@ -174,9 +181,10 @@ func (r *Registry) follow(ctx context.Context, s *server, c *conn) error {
 		*last = followed{of: c}
 	}
 	if again || last.err != nil || !what.equal(last.what) {
-		last.what, last.err = what, o.Follow(ctx, what)
+		last.what = what
+		last.reported, last.err = o.Follow(ctx, what)
 	}
-	return last.err
+	return last.reported, last.err
 }
 
 func (f Following) equal(g Following) bool {
@@ -185,9 +193,10 @@ func (f Following) equal(g Following) bool {
 
 // A followed is what a session was last asked to report, and how that went.
 type followed struct {
-	of   *conn
-	what Following
-	err  error
+	of       *conn
+	what     Following
+	reported []string
+	err      error
 }
 
 // follows is what the server's session reports. The caller holds r.mu.

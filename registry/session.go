@@ -65,9 +65,9 @@ type Offerer interface {
 	Ask(context.Context, Request) (Payload, error)
 
 	// Follow replaces what the session reports by [Notice.PromptsChanged],
-	// [Notice.ResourcesChanged] and [Notice.Updated]. The error is [ErrUnsupported] if the
-	// server does not report all of it; it then reports the rest.
-	Follow(context.Context, Following) error
+	// [Notice.ResourcesChanged] and [Notice.Updated]. The server reports
+	// updates of the returned URIs. The error is [ErrUnsupported] if it reports nothing.
+	Follow(context.Context, Following) (reported []string, err error)
 }
 
 // A Tasker is a session whose calls may become tasks of the server.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -168,7 +169,7 @@ func TestASubscriptionWakesAStream(t *testing.T) {
 			before := len(s.Received("subscriptions/listen"))
 			s.On("subscriptions/listen", acknowledging)
 			began := time.Now()
-			if err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}}); err != nil {
+			if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}}); err != nil {
 				t.Error(err)
 			}
 			if waited := time.Since(began); waited > time.Second || len(s.Received("subscriptions/listen")) != before+1 {
@@ -192,17 +193,64 @@ func TestASubscriptionWithoutANetwork(t *testing.T) {
 		net.Handle("https://server.example", nil)
 		wanted := registry.Following{URIs: []string{"a:1"}}
 		for range 2 { // the second time the stream has given up
-			if err := session.(registry.Offerer).Follow(t.Context(), wanted); !errors.Is(err, registry.ErrNetwork) {
+			if _, err := session.(registry.Offerer).Follow(t.Context(), wanted); !errors.Is(err, registry.ErrNetwork) {
 				t.Errorf("%v, want ErrNetwork", err)
 			}
 			time.Sleep(time.Hour)
 		}
 		net.Handle("https://server.example", s)
-		if err := session.(registry.Offerer).Follow(t.Context(), wanted); err != nil {
+		if _, err := session.(registry.Offerer).Follow(t.Context(), wanted); err != nil {
 			t.Error(err)
 		}
 		session.Close(t.Context())
 	})
+}
+
+// A server may refuse all because of one resource. It is left out, and the others are reported.
+func TestRefusedResourcesLeaveTheOthers(t *testing.T) {
+	for _, gone := range [][]string{{"a:1"}, {"a:2", "a:4"}, {"a:1", "a:2", "a:3"}, {"a:1", "a:2", "a:3", "a:4"}} {
+		for _, isModern := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				refuse := func(w http.ResponseWriter, m registrytest.Message) bool {
+					isGone := slices.ContainsFunc(gone, func(uri string) bool { return strings.Contains(string(m.Params), uri) })
+					if isGone {
+						registrytest.ReplyError(w, m, http.StatusOK, -32002, "gone")
+					}
+					return isGone
+				}
+				s := &registrytest.Script{Modern: isModern, ListChanged: true}
+				s.On("GET", registrytest.Silent)
+				s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+					if !refuse(w, m) {
+						acknowledging(w, req, m)
+					}
+				})
+				s.On("resources/subscribe", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+					if !refuse(w, m) {
+						registrytest.Reply(w, m, "{}")
+					}
+				})
+				session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+					Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					all := []string{"a:1", "a:2", "a:3", "a:4"}
+					reported, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: all})
+					for _, uri := range all {
+						if err != nil || slices.Contains(reported, uri) == slices.Contains(gone, uri) {
+							t.Errorf("modern %v, without %v: reported %v, %v", isModern, gone, reported, err)
+						}
+					}
+				}
+				if n := len(s.Received("subscriptions/listen")); n > 20 {
+					t.Errorf("%d streams", n)
+				}
+				session.Close(t.Context())
+			})
+		}
+	}
 }
 
 // A subscription that a server of the older versions refused is asked for again.
@@ -217,9 +265,9 @@ func TestRefusedSubscriptionIsAskedForAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}})
-		if !errors.Is(err, registry.ErrUnsupported) {
-			t.Errorf("%v", err)
+		reported, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}})
+		if err != nil || slices.Contains(reported, "a:1") {
+			t.Errorf("%v, %v", reported, err)
 		}
 	}
 	if n := len(s.Received("resources/subscribe")); n != 2 {

@@ -62,11 +62,14 @@ func membersOf(object []byte) (members []byte) {
 	return members
 }
 
-// A follow is what the optional stream was asked to report. agreed receives, once, whether
-// the server does.
+// A follow is what the optional stream was asked to report. The session's mutex guards it.
 type follow struct {
 	registry.Following
-	agreed chan error
+	agreed chan error // receives, once, that the server has answered, or why it has not
+	// The URIs, "" in place of one that the server does not report, and how many of them are asked for.
+	uris  []string
+	asked int
+	slow  bool // the server has refused all: one more is asked for at a time
 }
 
 func (f *follow) tell(err error) {
@@ -80,31 +83,34 @@ func (f *follow) tell(err error) {
 const acknowledgeTime = 5 * time.Second
 
 // Follow implements [registry.Offerer].
-func (s *Session) Follow(ctx context.Context, what registry.Following) error {
-	f := &follow{Following: what, agreed: make(chan error, 1)}
+func (s *Session) Follow(ctx context.Context, what registry.Following) (reported []string, err error) {
+	f := &follow{Following: what, agreed: make(chan error, 1), uris: slices.Clone(what.URIs), asked: len(what.URIs)}
 	s.mu.Lock()
 	var before []string
 	if s.follow != nil {
-		before = s.follow.URIs
+		before = s.follow.uris
 	}
 	s.follow = f
 	s.mu.Unlock()
 	s.listenAgain()
 	if !s.modern {
-		return s.subscribe(ctx, before, what.URIs)
+		return f.uris, s.subscribe(ctx, f, before)
 	}
 	over, cancel := context.WithTimeout(ctx, acknowledgeTime)
 	defer cancel()
 	select {
-	case err := <-f.agreed:
-		return err
+	case err = <-f.agreed:
+		s.mu.Lock()
+		reported = slices.Clone(f.uris)
+		s.mu.Unlock()
+		return reported, err
 	case <-s.ctx.Done():
-		return errClosed
+		return nil, errClosed
 	case <-over.Done():
-		if err := context.Cause(ctx); err != nil {
-			return err
+		if err = context.Cause(ctx); err == nil {
+			err = registry.Because(registry.ErrUnsupported, "the server does not acknowledge subscriptions/listen")
 		}
-		return registry.Because(registry.ErrUnsupported, "the server does not acknowledge subscriptions/listen")
+		return nil, err
 	}
 }
 
@@ -125,33 +131,53 @@ func (s *Session) listenAgain() {
 
 // subscribe tells a server of the versions until 2025-11-25 which resources are new, and
 // which are not wanted any more.
-func (s *Session) subscribe(ctx context.Context, before, now []string) (err error) {
+func (s *Session) subscribe(ctx context.Context, f *follow, before []string) (err error) {
 	for _, uri := range before {
-		if !slices.Contains(now, uri) {
+		if uri != "" && !slices.Contains(f.URIs, uri) {
 			_, _ = s.send(ctx, &rpc{method: "resources/unsubscribe", params: member(nil, "uri", uri)})
 		}
 	}
-	for _, uri := range now {
+	for i, uri := range f.URIs {
 		if slices.Contains(before, uri) {
 			continue
 		}
 		if _, wrong := s.send(ctx, &rpc{method: "resources/subscribe", params: member(nil, "uri", uri)}); wrong != nil {
 			s.mu.Lock() // so that the next Follow asks for it again
-			s.follow.URIs = slices.DeleteFunc(slices.Clone(s.follow.URIs), func(u string) bool { return u == uri })
+			f.uris[i] = ""
 			s.mu.Unlock()
-			err = wrong
-			if isRefusal(wrong) {
-				err = registry.Because(registry.ErrUnsupported, "the server refuses to report updates: "+wrong.Error())
+			if !isRefusal(wrong) {
+				err = wrong
 			}
 		}
 	}
 	return err
 }
 
+// narrow is called when the server has refused all that was asked for. It is false if nothing of that can be left out.
+func (s *Session) narrow() (can bool) {
+	s.mu.Lock()
+	if f := s.follow; f != nil && f.asked > 0 {
+		last := &f.uris[f.asked-1]
+		can = !f.slow || *last != ""
+		if f.slow {
+			*last = ""
+		} else {
+			f.asked, f.slow = 0, true
+		}
+		f.asked = min(f.asked+1, len(f.uris))
+	}
+	s.mu.Unlock()
+	return can
+}
+
 // filter is what subscriptions/listen asks for (2026-07-28).
 func (s *Session) filter() (members []byte, asked *follow) {
 	s.mu.Lock()
 	asked = s.follow
+	var uris []byte
+	if asked != nil {
+		uris = list(asked.uris[:asked.asked])
+	}
 	tasks := slices.Sorted(maps.Keys(s.woken))
 	s.mu.Unlock()
 	if len(tasks) > 0 {
@@ -169,17 +195,20 @@ func (s *Session) filter() (members []byte, asked *follow) {
 	if asked.Resources {
 		members = rawMember(members, "resourcesListChanged", []byte("true"))
 	}
-	if len(asked.URIs) > 0 {
-		members = rawMember(members, "resourceSubscriptions", list(asked.URIs))
+	if len(uris) > len("[]") {
+		members = rawMember(members, "resourceSubscriptions", uris)
 	}
 	return members, asked
 }
 
-// list returns texts as a JSON array.
+// list returns texts as a JSON array, without empty ones.
 func list(texts []string) []byte {
 	array := []byte{'['}
-	for i, text := range texts {
-		if i > 0 {
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		if len(array) > 1 {
 			array = append(array, ',')
 		}
 		array = rawjson.AppendString(array, text)
@@ -187,8 +216,8 @@ func list(texts []string) []byte {
 	return append(array, ']')
 }
 
-// acknowledged compares what the server will report with what it was asked for.
-func (f *follow) acknowledged(granted []byte) {
+// acknowledged compares what the server will report with what is wanted.
+func (s *Session) acknowledged(f *follow, granted []byte) {
 	has := map[string]bool{}
 	_ = rawjson.Elements(get(granted, "resourceSubscriptions"), func(uri []byte) error {
 		if u, ok := rawjson.String(uri); ok {
@@ -196,11 +225,20 @@ func (f *follow) acknowledged(granted []byte) {
 		}
 		return nil
 	})
-	for _, uri := range f.URIs {
+	s.mu.Lock()
+	for i, uri := range f.uris[:f.asked] {
 		if !has[uri] {
-			f.tell(registry.Because(registry.ErrUnsupported, "the server does not report updates of "+uri))
-			return
+			f.uris[i] = ""
 		}
 	}
-	f.tell(nil)
+	more := f.asked < len(f.uris)
+	if more {
+		f.asked++
+	}
+	s.mu.Unlock()
+	if more {
+		s.listenAgain()
+	} else {
+		f.tell(nil)
+	}
 }

@@ -122,7 +122,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 			s.wake(getString(text, "params", "taskId"))
 		case "notifications/subscriptions/acknowledged":
 			if mail.follow != nil {
-				mail.follow.acknowledged(get(text, "params", "notifications"))
+				s.acknowledged(mail.follow, get(text, "params", "notifications"))
 			}
 		}
 	case s.modern:

@@ -81,6 +81,9 @@ func (s *Session) watch() {
 			return
 		}
 		if e.Kind == Refused && e.Status < 500 && e.Status != 429 {
+			if e.Status == 400 && s.narrow() {
+				continue
+			}
 			if st.opened && e.Status == 404 && s.sessionID != "" {
 				s.over(s.refused(e, true)) // it worked before: not the stream is unknown, but the session
 			}
@@ -160,7 +163,7 @@ func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 			s.listens()
 		case Message: // listen was answered: refused, or ended in good order
 			if rpcError([]byte(e.Text)) != nil {
-				return &Event{Kind: End, Why: NotMCP}
+				return &Event{Kind: Refused, Status: 400}
 			}
 			return &Event{Kind: End, Retry: -1}
 		case Refused, End:

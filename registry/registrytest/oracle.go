@@ -238,19 +238,19 @@ func answer[P, R any](ctx context.Context, req registry.Request, ask func(contex
 }
 
 // Follow implements [registry.Offerer]. The official client reports changes of lists always.
-func (o *oracle) Follow(ctx context.Context, what registry.Following) error {
+func (o *oracle) Follow(ctx context.Context, what registry.Following) (reported []string, err error) {
 	for _, uri := range o.follows {
 		if !slices.Contains(what.URIs, uri) {
 			_ = o.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
 		}
 	}
 	for _, uri := range what.URIs {
-		if err := o.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
-			return registry.Because(registry.ErrUnsupported, err.Error())
+		if err := o.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err == nil {
+			reported = append(reported, uri)
 		}
 	}
 	o.follows = what.URIs
-	return nil
+	return reported, nil
 }
 
 // Close implements [registry.Session].
