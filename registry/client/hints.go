@@ -35,8 +35,9 @@ func NewHints(known map[string]Hint, onChange func(endpoint string, h Hint)) *Hi
 
 func (h *Hints) get(url string) Hint {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.byURL[url]
+	hint := h.byURL[url]
+	h.mu.Unlock()
+	return hint
 }
 
 // set remembers, or with a zero hint forgets.

@@ -45,7 +45,6 @@ func (c *Client) mailbox(s *Session, op int64) *mailbox {
 // open gives the mailbox its id and the events that have it.
 func (c *Client) open(m *mailbox, op int64) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if m.s != nil && op == OpOther {
 		m.id = c.early[m.s.d.href]
 		delete(c.early, m.s.d.href)
@@ -55,6 +54,7 @@ func (c *Client) open(m *mailbox, op int64) {
 		m.id = c.lastID | uint32(op)
 	}
 	c.waiting[m.id] = m
+	c.mu.Unlock()
 }
 
 // put hands an event to its reader. It reports whether that is all there is to do: it is

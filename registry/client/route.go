@@ -50,8 +50,8 @@ func (c *Client) Deliver(exchange uint32, e *Event) (handled bool) {
 // server names the ids of its own requests only.
 func (c *Client) waits(s *Session, id int64) *mailbox {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	mail := c.waiting[uint32(id)]
+	c.mu.Unlock()
 	if mail == nil || int64(mail.id) != id || s != nil && mail.s != s {
 		return nil
 	}
@@ -61,12 +61,12 @@ func (c *Client) waits(s *Session, id int64) *mailbox {
 // waitingOf returns the mailboxes of a session, without the mailbox except.
 func (c *Client) waitingOf(s *Session, except *mailbox) (all []*mailbox) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, mail := range c.waiting {
 		if mail.s == s && mail != except {
 			all = append(all, mail)
 		}
 	}
+	c.mu.Unlock()
 	return all
 }
 

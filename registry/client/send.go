@@ -225,12 +225,13 @@ func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exc
 		return x
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if version := s.info.ProtocolVersion; version != "" {
+	version, id := s.info.ProtocolVersion, s.sessionID
+	s.mu.Unlock()
+	if version != "" {
 		x.Header = append(x.Header, "MCP-Protocol-Version", version)
 	}
-	if s.sessionID != "" {
-		x.Header = append(x.Header, "Mcp-Session-Id", s.sessionID)
+	if id != "" {
+		x.Header = append(x.Header, "Mcp-Session-Id", id)
 	}
 	return x
 }

@@ -148,8 +148,9 @@ func (s *Session) leave(mail *mailbox) {
 // Info implements [registry.Session].
 func (s *Session) Info() registry.SessionInfo {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.info
+	info := s.info
+	s.mu.Unlock()
+	return info
 }
 
 // goroutine runs f until the session's end; Close waits for it.

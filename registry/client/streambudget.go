@@ -24,15 +24,15 @@ type budget struct {
 
 func newBudget() *budget { return &budget{open: map[string]int{}, freed: make(chan struct{})} }
 
-// try takes a place if fewer than limit are taken; otherwise it returns what to wait for.
+// try takes a place if fewer than limit are taken. It returns what to wait for if not.
 func (b *budget) try(origin string, limit int) (ok bool, freed <-chan struct{}) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open[origin] >= limit {
-		return false, b.freed
+	if ok = b.open[origin] < limit; ok {
+		b.open[origin]++
 	}
-	b.open[origin]++
-	return true, nil
+	freed = b.freed
+	b.mu.Unlock()
+	return ok, freed
 }
 
 // wait takes a place as soon as one is free; false if ctx ended first.
@@ -52,10 +52,10 @@ func (b *budget) wait(ctx context.Context, origin string, limit int) bool {
 
 func (b *budget) release(origin string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.open[origin]--; b.open[origin] <= 0 {
 		delete(b.open, origin)
 	}
 	close(b.freed)
 	b.freed = make(chan struct{})
+	b.mu.Unlock()
 }

@@ -184,11 +184,11 @@ func (s *Session) forgetTask(id string) {
 // wake ends the wait for a task.
 func (s *Session) wake(id string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	select {
 	case s.woken[id] <- struct{}{}:
 	default:
 	}
+	s.mu.Unlock()
 }
 
 // poll asks for the task's state. It returns nothing if no answer came and the task is to

@@ -148,11 +148,11 @@ const maxBound = 1000
 
 func (s *Session) bind(tool string, b []binding) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.bound == nil || len(s.bound) >= maxBound {
 		s.bound = map[string][]binding{}
 	}
 	s.bound[tool] = b
+	s.mu.Unlock()
 }
 
 func (v *Value) readBindings() error {
