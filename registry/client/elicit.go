@@ -69,12 +69,12 @@ func (s *Session) askers(during *mailbox) (calls []*rpc) {
 // asking notes a question that fits among the others. One with the id of another is put twice.
 func (s *Session) asking(key string, q question) (fits, twice bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	_, twice = s.asked[key]
 	fits = !twice && len(s.asked) < maxAsked
 	if fits {
 		s.asked[key] = q
 	}
+	s.mu.Unlock()
 	return fits, twice
 }
 
@@ -180,9 +180,10 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 // count adds to the questions that are put to the user. It is false if there are too many.
 func (s *Session) count(n int) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.open += n
-	return s.open <= maxQuestions
+	fits := s.open <= maxQuestions
+	s.mu.Unlock()
+	return fits
 }
 
 // put returns the host's function for a question, and the question's members.

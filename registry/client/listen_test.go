@@ -3,8 +3,10 @@
 package client_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -201,6 +203,49 @@ func TestASubscriptionWithoutANetwork(t *testing.T) {
 		net.Handle("https://server.example", s)
 		if _, err := session.(registry.Offerer).Follow(t.Context(), wanted); err != nil {
 			t.Error(err)
+		}
+		session.Close(t.Context())
+	})
+}
+
+// A change may be missed between two streams. What was listed before counts as changed when a stream is open again.
+func TestListsAfterAStreamThatEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{ListChanged: true, Modern: true}
+		breaks := make(chan struct{})
+		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			ctx, end := context.WithCancel(req.Context())
+			defer end()
+			go func() {
+				select {
+				case <-breaks:
+					end()
+				case <-ctx.Done():
+				}
+			}()
+			acknowledging(w, req.WithContext(ctx), m)
+		})
+		changed := map[string]int{}
+		session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) {
+				changed[fmt.Sprint(n.ToolsChanged, n.PromptsChanged, n.ResourcesChanged)]++
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{Prompts: true, Resources: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(changed) > 0 {
+			t.Errorf("%v before a stream ended", changed)
+		}
+		breaks <- struct{}{}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(changed) != 3 || changed["true false false"] != 1 || changed["false true false"] != 1 || changed["false false true"] != 1 {
+			t.Errorf("%v after a stream ended", changed)
 		}
 		session.Close(t.Context())
 	})

@@ -216,8 +216,24 @@ func list(texts []string) []byte {
 	return append(array, ']')
 }
 
-// acknowledged compares what the server will report with what is wanted.
+// acknowledged compares what the server will report with what is wanted. Lists may have changed since a stream ended.
 func (s *Session) acknowledged(f *follow, granted []byte) {
+	s.mu.Lock()
+	missed, tools := s.missed, s.missed && s.info.ListChanged
+	s.missed = false
+	s.mu.Unlock()
+	if tools {
+		s.changed()
+	}
+	if f == nil {
+		return
+	}
+	if missed && f.Prompts {
+		s.d.notify(registry.Notice{PromptsChanged: true})
+	}
+	if missed && f.Resources {
+		s.d.notify(registry.Notice{ResourcesChanged: true})
+	}
 	has := map[string]bool{}
 	_ = rawjson.Elements(get(granted, "resourceSubscriptions"), func(uri []byte) error {
 		if u, ok := rawjson.String(uri); ok {

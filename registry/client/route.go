@@ -121,9 +121,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 		case "notifications/tasks", "notifications/tasks/status":
 			s.wake(getString(text, "params", "taskId"))
 		case "notifications/subscriptions/acknowledged":
-			if mail.follow != nil {
-				s.acknowledged(mail.follow, get(text, "params", "notifications"))
-			}
+			s.acknowledged(mail.follow, get(text, "params", "notifications"))
 		}
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.

@@ -167,6 +167,7 @@ func rootList(roots []registry.Root) ([]byte, error) {
 // rootsNow returns the list of roots, or nil if the capability is not announced.
 func (c *Client) rootsNow() []byte {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.roots
+	roots := c.roots
+	c.mu.Unlock()
+	return roots
 }

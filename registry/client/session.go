@@ -43,6 +43,7 @@ type Session struct {
 	bound    map[string][]binding     // of the listed tools that have some
 	follow   *follow                  // what the optional stream reports
 	woken    map[string]chan struct{} // tasks under way whose changes the server reports
+	missed   bool                     // the optional stream has ended, and is not open again (2026-07-28)
 	watching bool                     // the optional stream is open, or will be again
 	relisten context.CancelFunc       // ends the stream under way or the wait for the next one
 	posts    int

@@ -76,6 +76,9 @@ func (s *Session) watch() {
 		if s.ctx.Err() == nil && ctx.Err() != nil {
 			continue
 		}
+		s.mu.Lock()
+		s.missed = true
+		s.mu.Unlock()
 		// A stream that reached its limit after a long time is opened again.
 		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
 			return
