@@ -26,9 +26,10 @@ export abstract class AskingRun implements Run {
 
   reply(text: string): boolean {
     const answer = this.#answer
+    if (!answer || !text.trim()) return false
     this.#answer = undefined
-    answer?.(text)
-    return !!answer
+    answer(text)
+    return true
   }
 
   /** Puts a question to the person, and gives their reply, or what comes of `end` before it. */

@@ -19,7 +19,7 @@ export declare function run(options: RunOptions): Run
 export declare function toSSE(run: Run): Response
 /** A run. Read its events with `for await`; leaving it ends the run, its calls and the model's request. */
 export interface Run extends AsyncIterable<RunEvent> {
-  /** Answers the question of `clarify`. Returns whether one was open. */
+  /** Answers the question of `clarify`. Returns whether one was open. A blank text is no answer. */
   reply(text: string): boolean
   /** Counts and times so far. It has no texts. */
   readonly metrics: Readonly<RunMetrics>

@@ -44,3 +44,24 @@ test('a run that is aborted with its question asks nobody', async (t) => {
   }
   assert.deepEqual(events, [{ type: 'error', code: 'aborted' }])
 })
+
+test('a blank reply leaves the question open, and a long one is cut', async (t) => {
+  const sent: { answered?: { reply: string } }[] = []
+  t.mock.method(globalThis, 'fetch', async (_: string, init: { body: string }) => {
+    const request = JSON.parse(init.body) as (typeof sent)[number]
+    sent.push(request)
+    const said = request.answered
+      ? 'event: answer\ndata: {"markdown":"yes","url":""}\n\n'
+      : 'event: clarify\ndata: {"question":"Which one?"}\n\n'
+    return new Response(said, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  const run = remoteRun('https://x.example/', { prompt: 'x' })
+  const types = [], taken = []
+  for await (const { type } of run) {
+    types.push(type)
+    if (type === 'clarify') taken.push(run.reply(''), run.reply(' \n'), run.reply('a'.repeat(5000)), run.reply('b'))
+  }
+  assert.deepEqual(types, ['clarify', 'answer'])
+  assert.deepEqual(taken, [false, false, true, false])
+  assert.equal(sent.at(-1)!.answered!.reply, 'a'.repeat(4000))
+})

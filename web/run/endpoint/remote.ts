@@ -48,7 +48,7 @@ class RemoteRun extends AskingRun {
         })
         const asked = this.ask(put, last.question, left)
         const reply = await asked.finally(() => over.removeEventListener('abort', leave))
-        answered = { question: last.question, reply }
+        answered = { question: last.question, reply: reply.slice(0, 4000) } // of which an endpoint takes no more
       }
     } catch {
       const code = over.aborted ? 'aborted' : 'refused'
