@@ -169,8 +169,9 @@ func (r *Registry) CancelCalls(matches func(id int) bool) {
 // Inline reports that no goroutine goes on with the call, now that Start has returned.
 func (p *Pending) Inline() bool {
 	p.r.mu.Lock()
-	defer p.r.mu.Unlock()
-	return p.inline
+	inline := p.inline
+	p.r.mu.Unlock()
+	return inline
 }
 
 // admit looks the tool up. It returns why the tool cannot be called, or whether the

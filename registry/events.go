@@ -16,14 +16,14 @@ type Event struct {
 // no lock held: fn may use the registry. The returned function ends it.
 func (r *Registry) Subscribe(fn func(Event)) (cancel func()) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.lastSubscriber++
 	id := r.lastSubscriber
 	r.subscribers[id] = fn
+	r.mu.Unlock()
 	return func() {
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		delete(r.subscribers, id)
+		r.mu.Unlock()
 	}
 }
 

@@ -67,8 +67,8 @@ func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	}
 	return func() {
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		delete(r.logListeners, id)
+		r.mu.Unlock()
 	}
 }
 

@@ -189,8 +189,9 @@ func (r *Registry) Snapshot() *Snapshot {
 // Status returns the registry's own status and version, without a whole Snapshot.
 func (r *Registry) Status() (status string, version uint64) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.status(), r.version
+	status, version = r.status(), r.version
+	r.mu.Unlock()
+	return status, version
 }
 
 func (r *Registry) status() string {
