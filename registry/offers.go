@@ -474,18 +474,16 @@ func startWatch(ctx context.Context, limit time.Duration) (context.Context, *sto
 // hold stops the clock, or lets it go on.
 func (c *stopwatch) hold(on bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if on {
 		if c.holds++; c.holds == 1 {
 			c.timer.Stop()
 			c.left = time.Until(c.until)
 		}
-		return
-	}
-	if c.holds--; c.holds == 0 {
+	} else if c.holds--; c.holds == 0 {
 		c.until = time.Now().Add(c.left)
 		c.timer.Reset(max(c.left, 0))
 	}
+	c.mu.Unlock()
 }
 
 func (c *stopwatch) stop() {

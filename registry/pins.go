@@ -134,12 +134,12 @@ func (r *Registry) pinSoon(delay time.Duration) {
 // pinAll is called by pinTimer.
 func (r *Registry) pinAll() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.pinAt = time.Time{}
 	if lists := r.unpinned; len(lists) > 0 && !r.closed {
 		r.unpinned = nil
 		r.goroutine(func() { r.pinLists(lists) })
 	}
+	r.mu.Unlock()
 }
 
 // fewTools is the number of tools whose pins Discover makes before it returns.

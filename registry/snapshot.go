@@ -105,14 +105,14 @@ func (r *Registry) heldTools() (held []Tool) {
 }
 
 // Health returns the state of one server.
-func (r *Registry) Health(name string) (ServerHealth, bool) {
+func (r *Registry) Health(name string) (h ServerHealth, known bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := r.servers[name]
-	if s == nil {
-		return ServerHealth{}, false
+	if s != nil {
+		h = r.health(s)
 	}
-	return r.health(s), true
+	r.mu.Unlock()
+	return h, s != nil
 }
 
 // Config returns a server's configuration, header values included.
@@ -236,10 +236,11 @@ func matches(patterns []string, name string) bool {
 
 // Tools returns the tools that models may call now: those of enabled servers
 // that are not suspended, by server name and then in the server's own order.
-func (r *Registry) Tools(f Filter) []Tool {
+func (r *Registry) Tools(f Filter) (tools []Tool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.visibleTools(f)
+	tools = r.visibleTools(f)
+	r.mu.Unlock()
+	return tools
 }
 
 // EachTool calls visit for each of [Registry.Tools], in place of a copy of the list. visit

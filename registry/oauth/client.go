@@ -131,14 +131,15 @@ func (c *Client) State(name string) (state, host string) {
 		return "", ""
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch {
 	case s.needed:
 		state = registry.SignInNeeded
 	case s.grant != nil && s.grant.access != "":
 		state = registry.SignedIn
 	}
-	return state, s.host
+	host = s.host
+	s.mu.Unlock()
+	return state, host
 }
 
 // A grant is a client's registration with an authorization server, with its tokens. All
