@@ -64,7 +64,7 @@ export class Finder {
     const asked = {
       query: query.slice(0, QUERY),
       limit,
-      ...(servers && { servers }),
+      servers,
       ...(only && { names: [...only] }),
     }
     const found = await this.#find(asked, signal)

@@ -75,7 +75,7 @@ export class Offers {
     checkFields(method, options, 'servers signal')
     const { servers, signal } = options
     checkNames('servers', servers)
-    const reply = await this.#source.requests.ask<OfferReply[]>(servers ? { method, servers } : { method }, { signal })
+    const reply = await this.#source.requests.ask<OfferReply[]>({ method, servers }, { signal })
     if (this.#source.remote) return reply as unknown as Infos[K][]
     return reply.flatMap((offer) => infoOf(method, offer) as Infos[K] ?? [])
   }
@@ -92,9 +92,8 @@ export class Offers {
     checkFields('instructions', options, 'servers signal format')
     const { servers, signal, format } = options
     checkNames('servers', servers)
-    const method = 'instructions'
     const reply = await this.#source.requests.ask<types.ServerInstructions[]>(
-      servers ? { method, servers } : { method },
+      { method: 'instructions', servers },
       { signal },
     )
     const list = reply.map(({ server, text }) => ({ server, text: plain(text).text }))
@@ -189,7 +188,7 @@ export class Offers {
     if (level !== undefined && !logLevels.includes(level))
       throw new RegistryError('invalid_option', `level is not one of ${logLevels.join(', ')}`)
     const all = await this.#source.requests.ask<types.LogEntry[]>(
-      { method: 'logs', ...(servers && { servers }), ...(level && { level }) },
+      { method: 'logs', servers, level },
       { signal },
     )
     return this.#source.remote ? all : all.map((entry) => cleanly(entry, []))
@@ -214,7 +213,7 @@ export class Offers {
     if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
     const { format, signal, callId } = options
     const answer = await this.#source.requests.ask<Called>(
-      { method: 'getPrompt', name, args, ...(format && { format }) },
+      { method: 'getPrompt', name, args, format },
       { signal, about: { callId } },
     )
     if (this.#source.remote) return answer as unknown as types.PromptResult
@@ -223,12 +222,17 @@ export class Offers {
     const value = cleanly(valueOf(answer), flags)
     const results = await this.#source.results()
     let left = this.#source.resultBytes(), handle = ''
+    const shorten = <T extends { text?: unknown }>(of: T): T => {
+      const { text, handle: kept } = results.shorten(String(of.text), Math.max(left, LEAST))
+      left -= text.length
+      handle ||= kept
+      return { ...of, text }
+    }
     const messages = arrayOf(value['messages']).filter(isMessage).slice(0, MESSAGES).map((m) => {
-      if (m.content.type !== 'text') return m
-      const short = results.shorten(String(m.content.text), Math.max(left, LEAST))
-      left -= short.text.length
-      handle ||= short.handle
-      return { ...m, content: { ...m.content, text: short.text } }
+      const { content } = m
+      if (content.type === 'text') return { ...m, content: shorten(content) }
+      if (content.type !== 'resource' || !content.resource?.text) return m
+      return { ...m, content: { ...content, resource: shorten(content.resource) } }
     })
     flags.push(...this.#source.scanner?.result({ content: messages.map((m) => m.content) }) ?? [])
     return {
@@ -288,13 +292,8 @@ export class Offers {
     const denied = await this.#source.admit(tool, args, signal)
     if (signal?.aborted) throw aborted(signal)
     if (denied) throw fromWire(denied)
-    const { contents, text, truncated, handle, flags } = await this.read(server!, uri!, options)
-    return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), {
-      text,
-      ...(truncated && { truncated }),
-      ...(handle && { handle }),
-      ...(flags && { flags }),
-    })
+    const { contents, provenance: _, durationMs: __, _meta: ___, ...rest } = await this.read(server!, uri!, options)
+    return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), rest)
   }
 
   /** A server's result has named the resource, the server lists it, or it fits a template. */

@@ -123,7 +123,7 @@ export class Skills {
   ): Promise<types.SkillInfo[]> {
     if (this.#source.remote) {
       const method = held ? 'heldSkills' : 'skills'
-      return this.#source.requests.ask({ method, ...(servers && { servers }) }, { signal })
+      return this.#source.requests.ask({ method, servers }, { signal })
     }
     return (await this.#listed(servers, signal)).map((known) => known.info).filter((s) => !!s.held === held)
   }
@@ -131,7 +131,7 @@ export class Skills {
   /** The skills of servers, with what skills/get has said of them since the list came. */
   async #listed(servers: string[] | undefined, signal: AbortSignal | undefined): Promise<Known[]> {
     const reply = await this.#source.requests.ask<OfferReply[]>(
-      { method: 'skills', ...(servers && { servers }) },
+      { method: 'skills', servers },
       { signal },
     )
     const listed = new Map<string, Known>()
