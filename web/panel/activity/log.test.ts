@@ -55,3 +55,12 @@ test('the oldest contents go first, and rows stay', () => {
   assert.deepEqual(full.map((r) => r.id), [32, 33, 34, 35, 36, 37, 38, 39])
   assert.ok(full.every((r) => r.answer) && log.rows.every((r) => r.outcome === 'ok'))
 })
+
+test('nothing is kept of rows that have gone', () => {
+  const log = new ActivityLog()
+  for (let id = 0; id < 30_000; id++)
+    log.add({ id, kind: 'exchange', server: 's', phase: id % 2 ? 'begin' : 'end', at: id, args: '{}' })
+  for (const kept of [log.rows.length, log['open'].size, log['full'].size]) assert.ok(kept <= 10_500, String(kept))
+  assert.equal(log['contents'], 2 * log.rows.length)
+  assert.ok(log.rows.every((r) => r.args === '{}'))
+})

@@ -39,9 +39,10 @@ export class ActivityLog {
     const place = begun ? at : this.rows.length - 1
     this.count(this.gone + place, sizeOf(this.rows[place]!))
     if (this.rows.length > kept + 500) { // in bulk: to move 10,000 entries for each one that comes would be felt
-      const n = this.rows.length - kept
-      this.rows.splice(0, n)
-      this.gone += n
+      for (const { id } of this.rows.splice(0, this.rows.length - kept)) {
+        this.open.delete(id)
+        this.count(this.gone++, 0)
+      }
     }
     this.changed()
   }
@@ -59,13 +60,12 @@ export class ActivityLog {
   private count(number: number, size: number): void {
     this.contents += size - (this.full.get(number) ?? 0)
     if (size) this.full.set(number, size)
+    else this.full.delete(number)
     for (const [oldest, chars] of this.full) {
       if (this.contents <= mostContents) break
       this.full.delete(oldest)
       this.contents -= chars
-      const row = this.rows[oldest - this.gone]
-      if (!row) continue
-      const { args: _, answer: __, exchange, ...bare } = row
+      const { args: _, answer: __, exchange, ...bare } = this.rows[oldest - this.gone]!
       this.rows[oldest - this.gone] = { ...bare, ...(exchange && { exchange: { ...exchange, ...noBodies } }) }
     }
   }
