@@ -208,7 +208,10 @@ export class ChatTabs extends Stored<Places> {
       if (performance.now() > deadline)
         throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
       if (performance.now() - begun > loadTimeout)
-        throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
+        throw new ToolFault(
+          'NETWORK_ERROR',
+          `${label} did not load in time. ${why || 'The page does not react.'} Check the connection, and try again.`,
+        )
     }
   }
 }

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { siteSpecs } from './sites/index.ts'
+import { ChatTabs } from './tabs.ts'
+
+test('a page that does not load in time is a fault that says what to do', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const tab = { id: 1, windowId: 1, url: '', status: 'loading' }
+  const area = { get: async () => ({}), set: async () => {} }
+  let scripts: () => Promise<never> = () => new Promise(() => {})
+  Object.assign(globalThis, {
+    chrome: {
+      storage: { local: area, session: area },
+      runtime: { getURL: (path: string) => `chrome-extension://x/${path}` },
+      tabs: { get: async () => tab, remove: async () => {} },
+      windows: { create: async () => ({ tabs: [tab] }) },
+      scripting: {
+        registerContentScripts: async () => {},
+        unregisterContentScripts: async () => {},
+        executeScript: () => scripts(),
+      },
+    },
+  })
+  const fault = async () => {
+    let failed: Error | undefined
+    new ChatTabs().open(siteSpecs.gemini, 'https://gemini.google.com/app', false, new AbortController().signal)
+      .catch((e: Error) => (failed = e))
+    while (!failed) {
+      now += 5000
+      t.mock.timers.tick(5000)
+      await new Promise(setImmediate)
+    }
+    return failed.message
+  }
+  assert.equal(
+    await fault(),
+    'Gemini did not load in time. The page does not react. Check the connection, and try again.',
+  )
+  scripts = () => Promise.reject(new Error('The frame was removed.'))
+  assert.equal(
+    await fault(),
+    'Gemini did not load in time. The frame was removed. Check the connection, and try again.',
+  )
+})
