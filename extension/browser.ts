@@ -178,9 +178,8 @@ export async function openBackgroundTab(url: string, windowId?: number): Promise
 export const openFrontTab = async (url: string): Promise<number> => (await chrome.tabs.create({ url })).id!
 /** Opens a window behind the others, and returns its tab. Rejects in Firefox, where a window always comes in front. */
 export async function openWindow(url: string, width: number, height: number): Promise<Tab> {
-  if (inFirefox()) throw new Error('a window would come in front of the others')
-  const w = await chrome.windows.create({ url, focused: false, width, height, type: 'normal' })
-  const tab = w?.tabs?.[0]
+  const tab = !inFirefox() &&
+    (await chrome.windows.create({ url, focused: false, width, height, type: 'normal' }))?.tabs?.[0]
   if (!tab) throw new Error('the browser opened no window')
   return tabOf(tab)
 }

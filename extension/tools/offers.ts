@@ -16,6 +16,8 @@ type Asked = { signal: AbortSignal; callId: string; pairing: string }
 
 /** A subscription at a server. */
 interface Watched {
+  /** The resource's server, once that is known. */
+  server?: string
   /** The pairings whose clients watch the resource. */
   pairings: Set<string>
   /** Resolves to what ends it. */
@@ -39,6 +41,7 @@ export class PublishedOffers {
   /** Answers a request of the spec. Rejects with a code, as the registry does. */
   async answer(registry: RegistryImage, method: string, params: Params, asked: Asked): Promise<object> {
     const { signal, callId, pairing } = asked
+    const uri = String(params['uri'])
     switch (method) {
       case 'resources/list': {
         const seen = new Set<string>()
@@ -61,15 +64,15 @@ export class PublishedOffers {
           )),
         )
       case 'resources/read': {
-        const [server, uri] = await this.place(registry, String(params['uri']), { signal })
-        const { contents, _meta } = await registry.readResource(server, uri, { signal, callId })
+        const [server, own] = await this.place(registry, uri, { signal })
+        const { contents, _meta } = await registry.readResource(server, own, { signal, callId })
         return { contents, _meta: marked(server, _meta) }
       }
       case 'resources/subscribe':
-        await this.watch(registry, String(params['uri']), pairing)
+        await this.watch(registry, uri, pairing)
         return {}
       case 'resources/unsubscribe':
-        await this.unwatch(String(params['uri']), pairing)
+        await this.unwatch(uri, pairing)
         return {}
       case 'prompts/list':
         return paged(
@@ -112,16 +115,23 @@ export class PublishedOffers {
     for (const uri of this.watched.keys()) void this.unwatch(uri, pairing)
   }
 
+  /** Ends the subscriptions of servers that are none of these. A server that is added again knows nothing of them. */
+  keep(servers: object): void {
+    for (const [uri, { server, pairings }] of this.watched)
+      if (server && !(server in servers)) { for (const pairing of pairings) void this.unwatch(uri, pairing) }
+  }
+
   /** Subscribes to a resource once, however often it is asked for. No caller's cancellation ends it for the others. */
   private async watch(registry: RegistryImage, uri: string, pairing: string): Promise<void> {
     let watched = this.watched.get(uri)
     if (!watched) {
       if (this.watched.size >= mostWatched)
         throw new RegistryError('too_large', `clients watch ${mostWatched} resources already`)
-      const end = this.place(registry, uri).then(([server, own]) =>
-        registry.subscribeResource(server, own, () => this.updated(uri))
-      )
-      const own = watched = { pairings: new Set(), end }
+      const end = this.place(registry, uri).then(([server, its]) => {
+        own.server = server
+        return registry.subscribeResource(server, its, () => this.updated(uri))
+      })
+      const own: Watched = watched = { pairings: new Set(), end }
       this.watched.set(uri, own)
       end.catch(() => {
         if (this.watched.get(uri) === own) this.watched.delete(uri)
@@ -165,7 +175,7 @@ export class PublishedOffers {
     const request = {
       argument: argument.name,
       value: argument.value,
-      ...(context?.arguments && { context: context.arguments }),
+      context: context?.arguments,
     }
     const prompt = (await registry.prompts({ signal })).find((p) => p.name === ref.name)
     if (prompt) return registry.complete({ ...request, server: prompt.server, prompt: prompt.prompt }, { signal })

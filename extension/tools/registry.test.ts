@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { PublishedOffers } from './offers.ts'
 import { PublishedRegistry } from './registry.ts'
 
 test('however often the logs are asked for at once, they come once, and not at all when they are off', async () => {
@@ -88,4 +89,34 @@ test('a URI with broken percent codes is that of an unknown resource, or of the 
   await assert.rejects(read, { code: 'unknown_resource', message: /^no server offers portolan:/ })
   listed.push({ server: 'sea', uri })
   assert.deepEqual((await read() as unknown as { contents: object[] }).contents, [{ uri, text: 'sea' }])
+})
+
+test('a subscription ends with its server, and another one begins at the server that takes its place', async () => {
+  const uri = 'file:///tides'
+  const ended: number[] = []
+  let begun = 0
+  const registry = {
+    resources: async () => [{ server: 'sea', uri }],
+    subscribeResource: async () => {
+      const own = ++begun
+      return () => ended.push(own)
+    },
+  }
+  const offers = new PublishedOffers(() => {})
+  const ask = (method: string) =>
+    offers.answer(registry as never, method, { uri }, {
+      pairing: 'p',
+      callId: '1',
+      signal: new AbortController().signal,
+    })
+  await ask('resources/subscribe')
+  offers.keep({ sea: {}, lake: {} })
+  await ask('resources/subscribe')
+  assert.equal(begun, 1)
+  offers.keep({ lake: {} })
+  await ask('resources/subscribe')
+  assert.equal(begun, 2)
+  assert.deepEqual(ended, [1])
+  await ask('resources/unsubscribe')
+  assert.deepEqual(ended, [1, 2])
 })

@@ -138,6 +138,7 @@ export class PublishedRegistry {
     registry.subscribe(() => {
       const { tools, servers } = registry.getSnapshot()
       if (this.cached?.snapshot !== tools) this.changed()
+      this.offers.keep(servers)
       const known = knownLists(servers)
       if (haveChanged(this.known, known)) this.offersChanged()
       this.known = known
@@ -244,7 +245,7 @@ function authorize({ url, signal }: AuthorizeRequest): Promise<string> {
     const watch = setInterval(async () => {
       if (!await browser.getTab(tab)) reject(new Error('the tab was closed'))
     }, checkEvery)
-    signal.addEventListener('abort', () => reject(new Error('nobody waits any more')))
+    signal.addEventListener('abort', () => reject(signal.reason))
     try {
       signal.throwIfAborted() // while the tab was opened
       return await promise
