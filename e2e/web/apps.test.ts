@@ -442,6 +442,34 @@ test('P52: a changed app waits for the person', async (t) => {
   assert.equal((await page.evaluate(() => window.showApp('friendly'))).state, 'ready')
 })
 
+test('P52: an app ends with the address of its server, and what was approved there does not count elsewhere', {
+  timeout: 60_000,
+}, async (t) => {
+  const second = await startApps(spy.url)
+  t.after(() => second.close())
+  const server = { url: `${apps.url}/mcp`, transport: 'streamable-http', trust: 'ask-always' }
+  const page = await open(t, { servers: JSON.stringify({ apps: server }) })
+  await page.evaluate(() => window.registry.approveTools('apps'))
+  const shows = async () => {
+    const since = await page.evaluate(() => performance.now())
+    await page.waitForFunction((since) => performance.now() - since > 600, since)
+    await page.getByRole('button', { name: 'Show the app' }).click()
+  }
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'card', why: 'new' })
+  await shows()
+  await apps.reported('friendly')
+  await page.evaluate(() => window.events.splice(0))
+  await page.evaluate(async (url) => {
+    await window.registry.updateServer('apps', { url })
+    await window.registry.discover()
+    await window.registry.approveTools('apps')
+  }, `${second.url}/mcp`)
+  await page.waitForFunction(() => window.events.some((e) => JSON.stringify(e.detail).includes('new')))
+  assert.equal(page.frames().length, 1)
+  await shows()
+  await second.reported('friendly')
+})
+
 test('P52: without a page on another origin there is a card', async (t) => {
   const page = await open(t)
   for (const [sandbox, why] of [['', 'no_sandbox'], [site.url, 'bad_sandbox'], ['data:text/html,x', 'bad_sandbox']]) {

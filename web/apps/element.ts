@@ -159,17 +159,19 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
     this.box.lang = this.words.locale
     this.box.dir = directionOf(this.words.locale)
-    // An app stays while its server is paused, and comes once its server has listed the tool.
+    // An app stays while its server is paused, and comes once its server has listed the tool. It ends with its address.
     const open = this.frame && registry === this.shown[0] ? [this.info!] : []
     const info = registry && toolOf([...registry.getSnapshot().tools, ...open], tool, result)
+    const place = () => info && registry?.getSnapshot().servers[info.server]?.config.url
+    const url = place()
     this.unfollow?.()
-    this.unfollow = info ? undefined : registry?.subscribe(() => this.plan())
+    this.unfollow = registry?.subscribe(() => (!info || place() !== url) && this.plan())
     const uri = info && uriOf(info)
-    const next = [registry, info?.server, info?.tool, uri, this.sandbox]
+    const next = [registry, info?.server, info?.tool, uri, url, this.sandbox]
     if (next.some((v, i) => v !== this.shown[i]) || !this.shown.length) {
       this.shown = next
       this.info = info
-      void this.begin(registry, info, uri)
+      void this.begin(registry, info, uri, url)
     } else if (this.frame) this.tell()
     else if (this.sent.result !== result) this.again?.()
   }
@@ -177,7 +179,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   /** Makes the card again. Undefined without a card. */
   private again: (() => void) | undefined
 
-  private async begin(registry: Registry | undefined, info: ToolInfo | undefined, uri: string | undefined) {
+  /** Loads the app of a URI at the server of that address. What was approved for it counts at that address only. */
+  private async begin(registry: Registry | undefined, info: ToolInfo | undefined, uri?: string, url?: string) {
     this.stop()
     const { signal } = this.run = new AbortController()
     try {
@@ -186,16 +189,16 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       this.showLoading()
       const app = await load(registry, info.server, uri, signal)
       if (signal.aborted) return
-      const config = registry.getSnapshot().servers[info.server]?.config
-      const name = `${config?.url ?? info.server} ${uri}`
+      const trust = registry.getSnapshot().servers[info.server]?.config.trust
+      const name = `${url} ${uri}`
       const before = seen(name)
-      const isNew = app.digest && !before
-      const isKnown = before && before === app.digest
       const accept = () => {
         if (app.digest) approve(name, app.digest)
         this.askFeatures(sandbox, app)
       }
-      if (config?.trust === 'trust' || isKnown || isNew && config?.trust !== 'ask-always') accept()
+      const isNew = app.digest && !before
+      const isFit = isNew ? trust !== 'ask-always' : before && before === app.digest
+      if (isFit || trust === 'trust') accept()
       else this.showCard(isNew ? 'new' : 'changed', accept)
     } catch (e) {
       if (!signal.aborted) this.failed(e instanceof AppFault ? e.why : 'unreadable')
@@ -393,10 +396,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   async answer(method: string, params: Params): Promise<object> {
-    const { registry, info, frame } = this
-    if (!registry || !info || !frame) throw new Refusal('the app is closed')
-    const { server } = info
-    const { signal } = frame
+    const registry = this.registry! // there is one while there is a frame
+    const { server } = this.info!
+    const { signal } = this.frame!
     switch (method) {
       case 'tools/call': {
         const { name, arguments: args = {} } = params
