@@ -520,6 +520,28 @@ row('O11: the same plan is searched once, and sources are listed once', async (r
   assert.deepEqual([count('list_databases'), count('search_with_progress')], [2, 2])
 })
 
+test('O11: what one connection has answered is no answer of another', async (t) => {
+  const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const server = { url: law.url, transport: 'streamable-http' } as const
+  const registry = await createRegistry({ storage: 'memory', servers: { law: server, other: { url: wild.url } } })
+  t.after(() => registry.close())
+  await registry.discover()
+  // Most tools are those of the other server, and the search is not.
+  const roles = { list: 'other__list_databases', search: 'law__search', link: 'other__build_search_url' }
+  const once = async () => {
+    const says = [plan(), summary()]
+    for await (const e of run({ prompt: 'x', registry, roles, model: () => says.shift()! }))
+      assert.notEqual(e.type, 'error')
+    return law.calls.filter((n) => n === 'search').length
+  }
+  assert.deepEqual([await once(), await once()], [1, 1])
+  await registry.removeServer('law')
+  await registry.addServer('law', { ...server, headers: { 'X-User': 'another' } })
+  await registry.discover()
+  assert.deepEqual([await once(), await once()], [2, 2])
+})
+
 test('O11: results are kept for five minutes, sources for an hour', async (t) => {
   const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
   const { run } = await import(`${root}dist/npm/run.js`) as Library

@@ -134,9 +134,9 @@ class HostRun extends AskingRun {
     }
   }
 
-  async #sources({ list, endpoint }: RoleTools, calls: Calls): Promise<Source[]> {
+  async #sources({ list }: RoleTools, calls: Calls): Promise<Source[]> {
     if (!list) return []
-    return this.#cached(['list', endpoint, list.name], 60 * minute, async () => {
+    return this.#cached(['list', list.source], 60 * minute, async () => {
       const sources = sourcesOf(succeeded(await calls.call(list, {})))
       if (!sources.length) searchFailed(`${list.name} lists no sources.`)
       return sources
@@ -192,7 +192,7 @@ class HostRun extends AskingRun {
     return reply
   }
 
-  async #search({ search, endpoint }: RoleTools, calls: Calls, plan: Plan): Promise<void> {
+  async #search({ search }: RoleTools, calls: Calls, plan: Plan): Promise<void> {
     const onProgress = ({ progress, total, message }: ToolProgress) => {
       const pct = total! > 0 ? Math.round(Math.max(0, Math.min(1, progress / total!)) * 100) : undefined
       this.#put(
@@ -205,7 +205,7 @@ class HostRun extends AskingRun {
         (waiting) => waiting.type === 'progress' && waiting.stage === 'search',
       )
     }
-    const key = ['results', endpoint, search[0]!.name, Object.entries(plan).sort(([a], [b]) => (a < b ? -1 : 1))]
+    const key = ['results', search[0]!.source, Object.entries(plan).sort(([a], [b]) => (a < b ? -1 : 1))]
     const { items, listed, total, url } = await this.#cached(
       key,
       5 * minute,

@@ -13,6 +13,8 @@ const usualHint = 'Try again in a moment, or look at the servers in the settings
 export interface RoleTool {
   name: string
   server: string
+  /** The tool and the connection, on which its answers depend. Another connection may be that of another user. */
+  source: string
   /** The names of its parameters; none if the schema does not name them. */
   parameters: string[]
   /** It claims that it changes nothing. */
@@ -26,9 +28,7 @@ export interface RoleTools {
   link: RoleTool | undefined
   /** The servers that the run needs. */
   servers: string[]
-  /** The endpoint of the server that has most of them. */
-  endpoint: string | undefined
-  /** The address of that server for people, or the origin of its endpoint. */
+  /** The address for people of the server that has most of them, or the origin of its endpoint. */
   home: string | undefined
 }
 
@@ -50,8 +50,7 @@ function listed({ registry, view }: RunOptions): readonly Listed[] {
 }
 
 /** The registry's knowledge of a server. */
-const healthOf = ({ registry }: RunOptions, server: string | undefined) =>
-  server === undefined ? undefined : registry?.getSnapshot().servers[server]
+const healthOf = ({ registry }: RunOptions, server = '') => registry?.getSnapshot().servers[server]
 
 function homeOf(health: ReturnType<typeof healthOf>): string | undefined {
   const url = health?.config.url ?? ''
@@ -73,9 +72,11 @@ function rolesOf(options: RunOptions): RoleTools {
     if (!found) return undefined
     const { inputSchema, annotations } = found.definition ?? {}
     const parameters = inputSchema?.['properties']
+    const of = healthOf(options, found.server)
     return {
       name: found.name,
       server: found.server,
+      source: `${of?.config.url} ${of?.lastConnected} ${found.name}`,
       parameters: isObject(parameters) ? Object.keys(parameters) : [],
       readOnly: annotations?.['readOnlyHint'] === true,
     }
@@ -83,8 +84,7 @@ function rolesOf(options: RunOptions): RoleTools {
   const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
   const list = find(roles.list), link = find(roles.link)
   const servers = [...new Set([list, search[0], link].flatMap((tool) => tool?.server ?? []))]
-  const health = healthOf(options, server)
-  return { list, search, link, servers, endpoint: health?.config.url, home: homeOf(health) }
+  return { list, search, link, servers, home: homeOf(healthOf(options, server)) }
 }
 
 /** Fails if something keeps the run from beginning. */
