@@ -232,6 +232,19 @@ test('a model function that returns no answer ends the loop with an error that t
   assert.equal((await play([{ text: 'x', calls: null } as never], {})).why, 'done')
 })
 
+test('what fails with a long text gives the first 4,000 characters of it', async () => {
+  const long = 'x'.repeat(100_000)
+  const { last } = await play([{ incomplete: long }])
+  assert.equal((last.error as Error).message, `The provider ended the model's answer early: ${'x'.repeat(4000)}.`)
+  const failing: LoopOptions['view'] = {
+    getTools: () => [],
+    has: () => true,
+    dispatch: () => Promise.reject(new Error(long)),
+  }
+  const { asked } = await play([call('one'), 'done'], { view: failing })
+  assert.equal(asked[1]!.at(-1)!.content, 'x'.repeat(4000))
+})
+
 test('fresh rounds begin with the prompt and the state only', async () => {
   const { asked, why } = await play([call('one'), 'Half of it.', call('two'), 'All of it.'], {
     fresh: true,

@@ -9,6 +9,8 @@ const answersOfRound = 50
 const callsOfAnswer = 100
 /** The part of the last round's text with which the next one begins. */
 const stateLength = 20_000
+/** The most characters of what failed, in an error and for the model. */
+const longest = 4000
 const goOn = 'This is not done yet. Go on.'
 
 /** Ends the loop with an event. */
@@ -141,7 +143,10 @@ class Running {
       this.#put({ type: 'text', text })
     }
     if (incomplete)
-      throw new Stop('incomplete', new Error(`The provider ended the model's answer early: ${incomplete}.`))
+      throw new Stop(
+        'incomplete',
+        new Error(`The provider ended the model's answer early: ${String(incomplete).slice(0, longest)}.`),
+      )
     if (!calls.length) return true
     if (this.#tokens >= tokens) throw new Stop('tokens')
     // Answers that are there stay in the state, also if the others never come.
@@ -188,7 +193,7 @@ class Running {
       } else text = await view.dispatch(name, args, options)
     } catch (e) {
       const { code, message = String(e), hint = '' } = e as RegistryError
-      text = `${code ? `${code}: ` : ''}${message} ${hint}`.trim()
+      text = `${code ? `${code}: ` : ''}${message} ${hint}`.trim().slice(0, longest)
       isError = true
     }
     this.#signal.throwIfAborted()
