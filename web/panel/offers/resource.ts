@@ -18,7 +18,7 @@ import './combo.ts'
 
 /** A resource, or a template with a form for its variables. */
 class ResourceDialog extends PanelDialog {
-  static override properties = reactive('resource', 'values', 'result', 'reading', 'fault', 'watches')
+  static override properties = reactive('resource', 'values', 'result', 'reading', 'fault')
   static override initial = { values: {} }
   declare resource: ResourceInfo | ResourceTemplateInfo
   declare private values: Record<string, string>
@@ -124,7 +124,7 @@ class ResourceDialog extends PanelDialog {
     this.fault = undefined
     try {
       this.result = await this.panel.registry.readResource(this.resource.server, uri, { signal: this.ends.signal })
-      watchesOf(this.panel).seen(this.resource.server, uri)
+      watchesOf(this.panel).mark(this.resource.server, uri)
     } catch (e) {
       this.result = undefined
       this.fault = e as RegistryError

@@ -2,18 +2,27 @@ import type { PanelContext } from '../context.ts'
 
 /** A resource that the person watches. */
 interface Watch {
+  server: string
+  uri: string
   /** The server has reported an update that the person has not looked at. */
-  updated: boolean
+  updated?: boolean
   stop(): void
 }
 
 /** The watched resources of a registry, over the views and dialogs of its panels. */
 class Watches {
-  readonly #all = new Map<string, Watch>()
+  readonly #all = new Set<Watch>()
   readonly #listeners = new Set<() => void>()
 
+  constructor({ registry }: PanelContext) {
+    // A server that is added again knows nothing of them.
+    registry?.subscribe(() => {
+      for (const watch of this.#all) if (!registry.getSnapshot().servers[watch.server]) this.#end(watch)
+    })
+  }
+
   of(server: string, uri: string): Watch | undefined {
-    return this.#all.get(JSON.stringify([server, uri]))
+    return [...this.#all].find((watch) => watch.server === server && watch.uri === uri)
   }
 
   /** Calls the listener after each change. The returned function ends that. */
@@ -23,36 +32,32 @@ class Watches {
   }
 
   /** Watches a resource, or ends that. The panel shows a failure. */
-  async toggle(panel: PanelContext, server: string, uri: string): Promise<void> {
-    const key = JSON.stringify([server, uri])
-    const watch = this.#all.get(key)
-    if (watch) {
-      this.#all.delete(key)
-      watch.stop()
-      return this.#changed()
-    }
-    await panel.run(async () => {
-      const stop = await panel.registry.subscribeResource(server, uri, () => this.#mark(key, true))
-      if (this.#all.has(key)) return stop() // another click was faster
-      this.#all.set(key, { updated: false, stop })
+  toggle(panel: PanelContext, server: string, uri: string): Promise<void> | void {
+    const watch = this.of(server, uri)
+    if (watch) return this.#end(watch)
+    return panel.run(async () => {
+      const stop = await panel.registry.subscribeResource(server, uri, () => this.mark(server, uri, true))
+      if (this.of(server, uri)) return stop() // another click was faster
+      this.#all.add({ server, uri, stop })
       this.#changed()
     })
   }
 
-  /** The person has looked at the resource. */
-  seen(server: string, uri: string): void {
-    this.#mark(JSON.stringify([server, uri]), false)
+  #end(watch: Watch): void {
+    watch.stop()
+    this.#all.delete(watch)
+    this.#changed()
   }
 
-  #mark(key: string, updated: boolean): void {
-    const watch = this.#all.get(key)
-    if (!watch || watch.updated === updated) return
-    watch.updated = updated
+  /** The resource has changed, or the person has looked at it. */
+  mark(server: string, uri: string, updated?: boolean): void {
+    const watch = this.of(server, uri)
+    if (watch) watch.updated = updated
     this.#changed()
   }
 
   #changed(): void {
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of this.#listeners) listener()
   }
 }
 
@@ -61,6 +66,6 @@ const watches = new WeakMap<object, Watches>()
 export function watchesOf(panel: PanelContext): Watches {
   const key = panel.registry ?? panel // a view renders once more when its registry has gone
   let own = watches.get(key)
-  if (!own) watches.set(key, own = new Watches())
+  if (!own) watches.set(key, own = new Watches(panel))
   return own
 }
