@@ -70,13 +70,13 @@ function rolesOf(options: RunOptions): RoleTools {
   const find = (role: string | undefined): RoleTool | undefined => {
     const found = all.find(({ name }) => name === role) ?? all.find((t) => t.tool === role && t.server === server)
     if (!found) return undefined
-    const { inputSchema, annotations } = found.definition ?? {}
+    const { name, server: its, definition: { inputSchema, annotations } = {} } = found
     const parameters = inputSchema?.['properties']
-    const of = healthOf(options, found.server)
+    const health = healthOf(options, its)
     return {
-      name: found.name,
-      server: found.server,
-      source: `${of?.config.url} ${of?.lastConnected} ${found.name}`,
+      name,
+      server: its,
+      source: `${name} ${health?.config.url} ${health?.lastConnected}`,
       parameters: isObject(parameters) ? Object.keys(parameters) : [],
       readOnly: annotations?.['readOnlyHint'] === true,
     }
