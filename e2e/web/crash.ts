@@ -10,6 +10,9 @@ WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: never) =>
   return made
 }) as never
 
+/** Ends the last module as a crash does: it exits. */
+export const endModule = () => started.at(-1)!.imports.gojs['runtime.wasmExit']!(0)
+
 /** A registry, and what ends its module as a crash does: the module exits. */
 export async function crashing(
   options: RegistryOptions,
@@ -17,7 +20,7 @@ export async function crashing(
   const r = await createRegistry({ storage: 'memory', ...options })
   const current = () => started.at(-1)!
   const crash = async () => {
-    current().imports.gojs['runtime.wasmExit']!(0)
+    endModule()
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { r, crash, current }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRegistry, RegistryError } from '../../dist/npm/index.js'
+import { readFile } from 'node:fs/promises'
+import { connectRegistry, createRegistry, RegistryError } from '../../dist/npm/index.js'
 import type { ElicitationRequest } from '../../wasm/js/shared/types.ts'
-import { crashing } from './crash.ts'
+import { Host } from '../../dist/npm/worker.js'
+import type { Host as BuiltHost } from '../../wasm/js/host/host.ts'
+import { crashing, endModule } from './crash.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // The real module is crashed: it exits, or traps on memory that was overwritten.
@@ -19,6 +22,35 @@ const fails = (code: string, text?: RegExp) => (e: unknown) => {
   if (text) assert.match(`${e.message} ${e.hint}`, text)
   return true
 }
+
+test('a page that joins while the module is replaced brings its servers', async () => {
+  const file = await readFile(new URL('../../dist/npm/portolan.wasm', import.meta.url))
+  const host = await Host.load(await WebAssembly.compile(file)) as BuiltHost
+  const demo = { url: 'builtin:demo' }, s = { url: server.url }
+  await host.start({}, { servers: { demo, s }, given: [] })
+  const page = host.open()
+  const { promise: lost, resolve } = Promise.withResolvers<void>()
+  page.onmessage = (m) => (m as { event?: string }).event === 'lost' && resolve()
+  page.post({ id: 1, method: 'attach' })
+  await new Promise((resolve) => setImmediate(resolve))
+  endModule()
+  await lost
+  const servers = {
+    demo: { ...demo, tools: { deny: ['echo'] } },
+    s: { ...s, headers: { Authorization: 'Bearer late' } },
+    late: demo,
+  }
+  assert.deepEqual({ ...await host.adopt({ servers, given: ['demo', 'late'] }, 0) }, {})
+  const r = await connectRegistry(host.open())
+  server.headers.length = 0
+  await r.discover()
+  assert.deepEqual(Object.keys(r.getSnapshot().servers).sort(), ['demo', 'late', 's'])
+  assert.equal(r.has('demo__echo'), false)
+  assert.ok(r.has('late__echo') && r.has('s__raw'))
+  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer late'))
+  await r.close()
+  host.exit()
+})
 
 test('a module that ends is replaced, with all it had', async (t) => {
   const { r, crash } = await crashing({

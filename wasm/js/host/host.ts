@@ -26,6 +26,7 @@ import { version } from '../shared/version.ts'
 import { configFields, callTimeoutMs as defaultCallTimeoutMs, limitDefaults } from '../shared/wire.gen.ts'
 
 type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
+type Named = Omitted<Request & { name: string }>
 
 const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 
@@ -186,23 +187,18 @@ export class Host {
    */
   async adopt({ servers, given, discovered }: Begin, since: number): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = Object.create(null)
-    await Promise.all(
-      Object.entries(servers).map(async ([name, config]) => {
-        const there = this.#configs.get(name)
-        const blank = Object.fromEntries(configFields.slice(1).map((field) => [field, null]))
-        let m: Omitted<Request> | undefined
-        const isGone = (this.#removed.get(name) ?? 0) + FORGET_MS > since && !given.includes(name)
-        if (!there) m = isGone ? undefined : { method: 'addServer', name, config }
-        else if (given.includes(name))
-          m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
-        else if (there.url === config.url && !filled(there) && filled(config))
-          m = { method: 'updateServer', name, config: { headers: config.headers } }
-        if (m)
-          await this.#ask(m).catch((e: RegistryError) => {
-            refused[name] = toWire(e)
-          })
-      }),
-    )
+    const blank = Object.fromEntries(configFields.slice(1).map((field) => [field, null]))
+    for (const [name, config] of Object.entries(servers)) {
+      const there = this.#configs.get(name), isGiven = given.includes(name)
+      const isGone = (this.#removed.get(name) ?? 0) > since - FORGET_MS
+      const lacks = there?.url === config.url && !filled(there) && filled(config)
+      if (!isGiven && (there ? !lacks : isGone)) continue
+      const next = there && !isGiven ? { ...there, headers: config.headers } : config
+      const method = there ? 'updateServer' : 'addServer'
+      if (this.#instance)
+        await this.#try({ method, name, config: { ...blank, ...next } as ServerConfig } as Named, refused)
+      else this.#configs.set(name, next) // the next module begins with it
+    }
     if (discovered) this.#list()
     return refused
   }
@@ -224,19 +220,21 @@ export class Host {
       if (asked?.of === this.#instance) asked?.of.elicited(asked.ask, JSON.stringify(m.answer ?? { error: m.error }))
       return
     }
-    client.last = Math.max(client.last, m.id)
+    const { id } = m
+    const reply = (reply: Reply) => client.channel.post({ id, ...reply } satisfies ToPage)
+    client.last = Math.max(client.last, id)
     this.#latest = number
     if (m.method === 'trace') {
       if (m.on) this.#tracers.add(number)
       else this.#tracers.delete(number)
       this.#trace(this.#instance)
-      return client.channel.post({ id: m.id, result: null } satisfies ToPage)
+      return reply({ result: null })
     }
-    if (m.method === 'attach') return this.#sendState(number, client, m.id)
+    if (m.method === 'attach') return this.#sendState(number, client, id)
     if (m.method === 'index' || m.method === 'search') { // they need no module
       return void this.#searches.perform(number, m).then(
-        (result) => client.channel.post({ id: m.id, result } satisfies ToPage),
-        (e: unknown) => client.channel.post({ id: m.id, error: toWire(e) } satisfies ToPage),
+        (result) => reply({ result }),
+        (e: unknown) => reply({ error: toWire(e) }),
       )
     }
     if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
@@ -248,8 +246,8 @@ export class Host {
     const waits = !this.#ready || (this.#listing && m.method === 'call' && !this.#lists(m.name))
     if (m.method === 'close') this.#closed = true
     else if (waits) return void this.#held.push([number, m])
-    if (this.#instance) this.#perform(m, number * CLIENT + m.id)
-    else client.channel.post({ id: m.id, result: null } satisfies ToPage) // closed already
+    if (this.#instance) this.#perform(m, number * CLIENT + id)
+    else reply({ result: null }) // closed already
   }
 
   #perform(m: Omitted<Request>, id: number): void {
@@ -286,6 +284,11 @@ export class Host {
       this.#own.set(id, (reply) => ('error' in reply ? reject(fromWire(reply.error)) : resolve(undefined)))
       this.#perform(m, id)
     })
+  }
+
+  /** Makes a request of the host's own about a server, and notes its refusal. */
+  #try(m: Named, refused: Record<string, WireError>): Promise<unknown> {
+    return this.#ask(m).catch((e: RegistryError) => (refused[m.name] = toWire(e)))
   }
 
   /** Sends a new client the whole state. */
@@ -422,7 +425,7 @@ export class Host {
         for (const [id, a] of this.#asks) if (a.of === instance && a.ask === ask) this.#forget(id)
       },
       ended: (alone) => {
-        if (instance === this.#instance) this.#ended(alone)
+        if (current()) this.#ended(alone)
       },
     })
     this.#instance = instance
@@ -434,11 +437,7 @@ export class Host {
     const refused: Record<string, WireError> = Object.create(null)
     const instance = this.#instance
     await Promise.all(
-      [...servers].map(([name, config]) =>
-        this.#ask({ method: 'addServer', name, config }).catch((e: RegistryError) => {
-          refused[name] = toWire(e)
-        })
-      ),
+      [...servers].map(([name, config]) => this.#try({ method: 'addServer', name, config }, refused)),
     )
     if (!this.#online) await this.#ask({ method: 'online', online: false }).catch(() => {})
     if (instance !== this.#instance) return refused
@@ -480,7 +479,7 @@ export class Host {
     if (this.#restarts.allow()) return void this.#restart()
     this.#down = crashedForGood()
     this.#release() // they are refused
-    for (const server of this.#servers.keys()) this.#tellTools(server, [])
+    for (const [server] of this.#servers) this.#tellTools(server, [])
     this.#state(failedState(this.#servers, this.#down))
   }
 

@@ -79,7 +79,5 @@ const answer: typeof fetch = async (_, init) => {
   if (id === undefined) return new Response(null, { status: 202 })
   const result = results[method]
   const outcome = result ? { result } : { error: { code: -32601, message: 'method not found' } }
-  return new Response(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }), {
-    headers: { 'content-type': 'application/json' },
-  })
+  return Response.json({ jsonrpc: '2.0', id, ...outcome })
 }
