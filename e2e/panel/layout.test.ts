@@ -35,9 +35,10 @@ async function inOtherFonts(p: PanelPage): Promise<string[]> {
   const set = (size: string) => p.page.evaluate((size) => void (document.documentElement.style.fontSize = size), size)
   const sizes = () =>
     p.page.evaluate(() =>
-      [...window.panel.shadowRoot!.querySelectorAll('.panel *')].filter((e) => e.checkVisibility()).map((e) =>
-        parseFloat(getComputedStyle(e).fontSize)
-      )
+      [...window.panel.shadowRoot!.querySelectorAll('.panel *')].filter((e) => e.checkVisibility()).map((e) => ({
+        size: parseFloat(getComputedStyle(e).fontSize),
+        what: `${e.outerHTML.replace(/>.*/s, '>')}${e.childElementCount ? '' : e.textContent}`.slice(0, 200),
+      }))
     )
   await p.page.setViewportSize({ width: 640, height: 640 })
   const before = await sizes()
@@ -61,9 +62,13 @@ async function inOtherFonts(p: PanelPage): Promise<string[]> {
     }
     const after = await sizes()
     if (after.length === before.length) {
-      const odd = after.find((n, i) => Math.abs(n / before[i]! - factor) > 0.02)
-      if (odd) found.push(`${size}: a text has ${odd} px`)
-    } else if (factor === 1) found.push(`${size}: something else is shown`)
+      const odd = after.find((e, i) => Math.abs(e.size / before[i]!.size - factor) > 0.02)
+      if (odd) found.push(`${size}: a text has ${odd.size} px: ${odd.what}`)
+    } else if (factor === 1) {
+      const without = (list: typeof before, other: typeof before) =>
+        list.filter(({ what }) => !other.some((e) => e.what === what)).slice(0, 5).map(({ what }) => what)
+      found.push(`${size}: something else is shown: ${without(after, before)}, not: ${without(before, after)}`)
+    }
   }
   await set('')
   return found
