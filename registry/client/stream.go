@@ -85,6 +85,7 @@ func (s *Session) watch() {
 		}
 		if e.Kind == Refused && e.Status < 500 && e.Status != 429 {
 			if e.Status == 400 && s.narrow() {
+				again()
 				continue
 			}
 			if st.opened && e.Status == 404 && s.sessionID != "" {

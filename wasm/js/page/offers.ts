@@ -292,8 +292,13 @@ export class Offers {
     const denied = await this.#source.admit(tool, args, signal)
     if (signal?.aborted) throw aborted(signal)
     if (denied) throw fromWire(denied)
-    const { contents, provenance: _, durationMs: __, _meta: ___, ...rest } = await this.read(server!, uri!, options)
-    return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), rest)
+    const { contents, text, truncated, handle, flags } = await this.read(server!, uri!, options)
+    return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), {
+      text,
+      ...(truncated && { truncated }),
+      ...(handle && { handle }),
+      ...(flags && { flags }),
+    })
   }
 
   /** A server's result has named the resource, the server lists it, or it fits a template. */
