@@ -265,3 +265,95 @@ func (r *Registry) autoRefresh(s *server) {
 		r.refreshSoon(s)
 	}
 }
+
+// pingLater pings a session that has been idle for [ServerConfig.Ping], again and again
+// (basic/utilities/ping). Versions from 2026-07-28 on have no sessions. The caller holds r.mu.
+func (r *Registry) pingLater(s *server, c *conn) {
+	every := s.cfg.Ping
+	if _, ok := c.session.(Offerer); !ok || every <= 0 || s.info.ProtocolVersion >= "2026" {
+		return
+	}
+	c.pings = time.AfterFunc(every, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.closed || s.conn != c || c.pings == nil {
+			return
+		}
+		if c.calls > 0 || r.offline {
+			c.pings.Reset(every)
+			return
+		}
+		r.background(s, func(ctx context.Context) { r.ping(ctx, s, c, every) })
+	})
+}
+
+// ping asks for a sign of life, such as an error of JSON-RPC. A session that gives none is replaced by the next call.
+func (r *Registry) ping(ctx context.Context, s *server, c *conn, every time.Duration) {
+	_, err := readAll(c.session.(Offerer).Ask(ctx, Request{Method: "ping", Params: []byte("{}")}))
+	r.mu.Lock()
+	if s.conn == c && !r.closed && c.pings != nil {
+		if outcomeOf(err) != succeeded && r.ctx.Err() == nil {
+			r.log("no answer to a ping", "server", s.name, "error", err)
+			r.retire(s, c)
+		} else {
+			c.pings.Reset(every)
+		}
+	}
+	r.mu.Unlock()
+	r.deliver()
+}
+
+// stopPings ends the pings of a session. The caller holds r.mu.
+func (c *conn) stopPings() {
+	if c.pings != nil {
+		c.pings.Stop()
+		c.pings = nil
+	}
+}
+
+// A flight is one piece of work that several callers wait for. It ends early when
+// the last of them has left. The registry's lock guards its fields; val and err are
+// written once, before done is closed.
+type flight[T any] struct {
+	done    chan struct{}
+	cancel  context.CancelFunc
+	waiters int
+	val     T
+	err     error
+}
+
+// startFlight starts work on a goroutine of r. The caller holds r.mu and is the first
+// waiter. land runs under r.mu with the outcome.
+func startFlight[T any](r *Registry, work func(context.Context) (T, error), land func(*flight[T])) *flight[T] {
+	ctx, cancel := context.WithCancel(r.ctx)
+	f := &flight[T]{done: make(chan struct{}), cancel: cancel}
+	r.goroutine(func() {
+		defer cancel()
+		val, err := guarded(func() (T, error) { return work(ctx) })
+		r.mu.Lock()
+		f.val, f.err = val, err
+		land(f)
+		r.mu.Unlock()
+		close(f.done)
+		r.deliver()
+	})
+	return f
+}
+
+// wait returns the outcome of f, or the cause of ctx if that ends first. The caller
+// has counted itself as a waiter and does not hold r.mu.
+func (f *flight[T]) wait(ctx context.Context, r *Registry) (T, error) {
+	select {
+	case <-f.done:
+		return f.val, f.err
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	f.waiters--
+	if f.waiters == 0 {
+		f.cancel()
+	}
+	r.mu.Unlock()
+	var zero T
+	return zero, context.Cause(ctx)
+}

@@ -242,3 +242,30 @@ func statusClass(code int) *wire.Error {
 	}
 	return &wire.HTTPStatus
 }
+
+// guarded turns a panic of foreign code into an error, so that one server cannot end
+// the program.
+func guarded[T any](work func() (T, error)) (val T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Because(ErrProtocol, "a fault of Portolan while it handled an answer: "+panicText(p))
+		}
+	}()
+	return work()
+}
+
+// safely is guarded for work without a result.
+func safely(work func()) error {
+	_, err := guarded(func() (struct{}, error) { work(); return struct{}{}, nil })
+	return err
+}
+
+func panicText(p any) string {
+	switch p := p.(type) {
+	case error:
+		return p.Error()
+	case string:
+		return p
+	}
+	return "panic"
+}

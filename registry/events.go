@@ -1,5 +1,14 @@
 package registry
 
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
+)
+
 // An Event says that the state of the registry has changed. A Snapshot has the new state.
 type Event struct {
 	// Server is the one that changed, or "" for the registry's own status.
@@ -79,4 +88,114 @@ func (r *Registry) deliver() {
 	}
 	r.delivering = false
 	r.mu.Unlock()
+}
+
+// A LogEntry is one notifications/message of a server (until 2025-11-25). Its texts are the
+// server's words, untrusted.
+type LogEntry struct {
+	Server string
+	At     time.Time
+	Level  string // one of [wire.LogLevels]
+	Logger string // may be ""
+	Text   string // of the data, at most Limits.MessageBytes
+	// Dropped, if not 0, says that so many messages came too fast, in place of a text.
+	Dropped int
+}
+
+// maxLogs bounds the entries that are kept of one server.
+const maxLogs = 500
+
+// Logs returns the last entries of the named servers, or of all, oldest first. They have at
+// least that level; "" is the least.
+func (r *Registry) Logs(level string, servers ...string) []LogEntry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []LogEntry
+	for name, s := range r.servers {
+		if len(servers) > 0 && !slices.Contains(servers, name) {
+			continue
+		}
+		for _, e := range s.logs {
+			if atLeast(e.Level, level) {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b LogEntry) int { return a.At.Compare(b.At) })
+	return all
+}
+
+func atLeast(level, least string) bool {
+	return slices.Index(wire.LogLevels, level) >= slices.Index(wire.LogLevels, least)
+}
+
+// SubscribeLogs calls fn with each further entry until the returned function is called. It
+// holds no lock, and several goroutines may call fn at once. fn must not block. From then on
+// servers may write at any time, not only during calls.
+func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastSubscriber++
+	id := r.lastSubscriber
+	if r.logListeners == nil {
+		r.logListeners = map[int]func(LogEntry){}
+	}
+	r.logListeners[id] = fn
+	for _, s := range r.servers {
+		if s.conn != nil {
+			r.followLater(s)
+		}
+	}
+	return func() {
+		r.mu.Lock()
+		delete(r.logListeners, id)
+		r.mu.Unlock()
+	}
+}
+
+// logged keeps an entry and returns a function that reports it to subscribers. The caller holds r.mu.
+func (r *Registry) logged(s *server, e LogEntry) (report func()) {
+	e.Server, e.At = s.name, r.opts.Clock()
+	if !slices.Contains(wire.LogLevels, e.Level) {
+		e.Level = "info"
+	}
+	e.Text, e.Logger = r.shown(s, e.Text), r.shown(s, e.Logger)
+	if last := len(s.logs) - 1; e.Dropped > 0 && last >= 0 && s.logs[last].Dropped > 0 {
+		e.Dropped += s.logs[last].Dropped
+		s.logs = s.logs[:last]
+	}
+	if len(s.logs) >= maxLogs {
+		s.logs = slices.Delete(s.logs, 0, len(s.logs)-maxLogs+1)
+	}
+	s.logs = append(s.logs, e)
+	var fns []func(LogEntry)
+	for _, fn := range r.logListeners {
+		fns = append(fns, fn)
+	}
+	return func() {
+		for _, fn := range fns {
+			_ = safely(func() { fn(e) })
+		}
+	}
+}
+
+// setLogLevel tells a session the level of the configuration, in the background, and has it
+// report messages. The caller holds r.mu.
+func (r *Registry) setLogLevel(s *server) {
+	level := s.cfg.LogLevel
+	if level == "" || s.conn == nil {
+		return
+	}
+	r.followLater(s)
+	c := s.conn
+	r.background(s, func(ctx context.Context) {
+		o, err := offerer(ctx, c, "logging")
+		if err == nil {
+			params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')
+			_, err = readAll(o.Ask(ctx, Request{Method: "logging/setLevel", Params: params}))
+		}
+		if err != nil {
+			r.log("no log level", "server", s.name, "error", err)
+		}
+	})
 }
