@@ -298,7 +298,7 @@ func checkOverrides(overrides []byte) error {
 	}
 	var taken []string
 	return rawjson.Members(overrides, func(tool string, override []byte) error {
-		where := "." + strconv.Quote(tool)
+		where := "." + text.Quote(tool)
 		if rawjson.Kind(override) != 'o' {
 			return fail(where + " is not an object")
 		}
@@ -354,7 +354,7 @@ func (c *ServerConfig) checkNames(server string, listed []Tool) error {
 		tool := listed[i].RawName
 		name := modelName(server, tool, renames)
 		if other, ok := taken[name]; ok {
-			return Because(ErrInvalidConfig, strconv.Quote(other)+" and "+strconv.Quote(tool)+" would have the name "+name)
+			return Because(ErrInvalidConfig, text.Quote(other)+" and "+text.Quote(tool)+" would have the name "+name)
 		}
 		taken[name] = tool
 	}

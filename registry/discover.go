@@ -226,7 +226,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			l.release = append(l.release, p.Release)
 		}
 		for _, d := range p.Dropped {
-			l.warn("tool " + strconv.Quote(text.Cut(d.Name, 100)) + " dropped: " + d.Reason)
+			l.warn("tool " + text.Quote(d.Name) + " dropped: " + d.Reason)
 		}
 		l.tools = append(l.tools, p.Tools...)
 		l.prints = append(l.prints, p.Fingerprint)
@@ -337,7 +337,7 @@ func namedTools(server string, l *listing) []Tool {
 		from = ends[i]
 		if t := &tools[len(tools)-1]; !seen.Add(t.Name, t) {
 			tools = tools[:len(tools)-1]
-			l.warn("tool " + strconv.Quote(text.Cut(d.Name, 100)) + " dropped: the server lists that name twice")
+			l.warn("tool " + text.Quote(d.Name) + " dropped: the server lists that name twice")
 		}
 	}
 	return tools

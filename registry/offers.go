@@ -312,8 +312,8 @@ func (l *offerList) readTTL(page []byte, now time.Time) {
 	word, _ := rawjson.String(scope)
 	l.private = l.private || word == "private"
 	raw, _ := rawjson.Get(page, "ttlMs")
-	if ttl, ok := rawjson.Float(raw); ok && ttl > 0 {
-		at := now.Add(time.Duration(min(ttl, float64(longestTTL/time.Millisecond))) * time.Millisecond)
+	if ttl, _ := rawjson.Milliseconds(raw); ttl > 0 {
+		at := now.Add(min(ttl, longestTTL))
 		if l.staleAt.IsZero() || at.Before(l.staleAt) {
 			l.staleAt = at
 		}
@@ -329,7 +329,7 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 	raw, _ := rawjson.Get(def, k.key)
 	key, ok := rawjson.String(raw)
 	drop := func(why string) {
-		l.warn("an entry of " + k.member + " dropped: " + text.Plain(key, 100) + ": " + why)
+		l.warn("an entry of " + k.member + " dropped: " + text.Quote(key) + ": " + why)
 	}
 	switch {
 	case !ok || key == "":

@@ -3,11 +3,11 @@ package registry
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -201,10 +201,7 @@ func retryAfter(err error) time.Duration {
 	if !ok || len(status.Header["Retry-After"]) == 0 {
 		return 0
 	}
-	seconds, bad := strconv.Atoi(status.Header["Retry-After"][0])
-	if bad != nil || seconds < 0 {
-		return 0
-	}
+	seconds, _ := rawjson.Digits(status.Header["Retry-After"][0], 10)
 	return min(time.Duration(min(seconds, 1e6))*time.Second, maxCooldown)
 }
 

@@ -45,7 +45,7 @@ var rules = []rule{
 		reason: "one idea, pure, linked into the page's module",
 	},
 	{
-		room: "registry/endpoint", may: []string{"registry/text"}, noStd: lean,
+		room: "registry/endpoint", may: []string{"registry/rawjson", "registry/text"}, noStd: lean,
 		reason: "one idea, pure, linked into the page's module",
 	},
 	{room: "registry/names", noStd: lean, reason: "one idea, pure, linked into the page's module"},

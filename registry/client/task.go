@@ -245,8 +245,8 @@ func (t *task) interval(state []byte) time.Duration {
 	if t.s.modern {
 		name = "pollIntervalMs"
 	}
-	ms, _ := rawjson.Float(get(state, name))
-	return time.Duration(min(max(ms, float64(minPoll/time.Millisecond)), float64(maxPoll/time.Millisecond))) * time.Millisecond
+	wait, _ := rawjson.Milliseconds(get(state, name))
+	return min(max(wait, minPoll), maxPoll)
 }
 
 // answer puts the questions of a task that were not put before.

@@ -182,9 +182,8 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, 
 	if next, ok := rawjson.String(get(extra, "next")); ok {
 		page.NextCursor = &next
 	}
-	if ttl, ok := rawjson.Float(get(extra, "ttl")); ok && ttl > 0 {
-		page.TTL = time.Duration(min(ttl, float64(maxTTL/time.Millisecond))) * time.Millisecond
-	}
+	ttl, _ := rawjson.Milliseconds(get(extra, "ttl"))
+	page.TTL = min(max(ttl, 0), maxTTL)
 	return indices(get(extra, "headers")), indices(get(extra, "tasks")), indices(get(extra, "apps"))
 }
 

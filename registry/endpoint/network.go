@@ -1,9 +1,9 @@
 package endpoint
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -33,7 +33,7 @@ func NetworkOf(host string) Network {
 	if isIn(host, "localhost") {
 		return Loopback
 	}
-	if last := host[strings.LastIndexByte(host, '.')+1:]; isNumber(last, 10) || strings.HasPrefix(last, "0x") {
+	if last := host[strings.LastIndexByte(host, '.')+1:]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return networkOf4(host)
 	}
 	for _, domain := range localDomains {
@@ -78,8 +78,8 @@ func networkOf4(host string) Network {
 func parse4(host string) (address uint32, ok bool) {
 	labels := strings.Split(host, ".")
 	for _, label := range labels {
-		n, err := strconv.Atoi(label)
-		if err != nil || n > 255 || !isNumber(label, 10) || label[0] == '0' && label != "0" {
+		n, ok := rawjson.Digits(label, 10)
+		if !ok || n > 255 || label[0] == '0' && label != "0" {
 			return 0, false
 		}
 		address = address<<8 | uint32(n)
@@ -128,20 +128,11 @@ func groupsOf(text string) (groups []uint32, ok bool) {
 		if address, isV4 := parse4(group); isV4 && i == len(all)-1 {
 			return append(groups, address>>16, address&0xffff), true
 		}
-		n, err := strconv.ParseUint(group, 16, 16)
-		if err != nil || !isNumber(group, 16) {
+		n, ok := rawjson.Digits(group, 16)
+		if !ok || n > 0xffff {
 			return nil, false
 		}
 		groups = append(groups, uint32(n))
 	}
 	return groups, true
-}
-
-func isNumber(s string, base int) bool {
-	for i := range len(s) {
-		if strings.IndexByte("0123456789abcdef"[:base], s[i]) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -122,8 +122,8 @@ func (s *Server) Ready() bool {
 // stale reports whether the token is about to expire and can be renewed in time.
 func (s *Server) stale(g *grant) bool {
 	const early = 30 // seconds
-	expires, err := strconv.ParseInt(g.expires, 10, 64)
-	return err == nil && s.c.now() > expires-early && (g.refresh != "" || s.isSilent())
+	expires, ok := rawjson.Int([]byte(g.expires))
+	return ok && s.c.now() > expires-early && (g.refresh != "" || s.isSilent())
 }
 
 // Header returns the header fields that authorize a request. It first renews a token that

@@ -1,10 +1,10 @@
 package oauth
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -151,7 +151,7 @@ func unescape(s string) string {
 		if b == '+' {
 			b = ' '
 		} else if b == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+			if n, ok := rawjson.Digits(s[i+1:i+3], 16); ok {
 				b = byte(n)
 				i += 2
 			}

@@ -3,6 +3,7 @@ package rawjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -123,6 +124,9 @@ func FuzzNumber(f *testing.F) {
 		if isNumber {
 			if want, err := n.Float64(); ok != (err == nil) || ok && got != want {
 				t.Fatalf("Float(%q) = %v, %v; want %v", b, got, ok, want)
+			}
+			if d, ok := rawjson.Milliseconds(b); !ok || math.Abs(got) < 1e12 && math.Abs(float64(d)-got*1e6) > 1+math.Abs(got*1e-8) {
+				t.Fatalf("Milliseconds(%q) = %v, %v", b, d, ok)
 			}
 			want, err := n.Int64()
 			if i, ok := rawjson.Int(b); err == nil && (!ok || i != want) {

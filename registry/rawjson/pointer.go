@@ -68,8 +68,8 @@ func unescapeFragment(s string) (string, bool) {
 		if i+2 >= len(s) {
 			return "", false
 		}
-		n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		if err != nil {
+		n, ok := Digits(s[i+1:i+3], 16)
+		if !ok {
 			return "", false
 		}
 		out = append(out, byte(n))

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
@@ -148,6 +150,10 @@ func TestScalars(t *testing.T) {
 		{"0", 0, true}, {" 42\n", 42, true}, {"-9223372036854775808", -1 << 63, true}, {"9223372036854775808", 0, false},
 		{"3.0", 3, true}, {"3e2", 300, true}, {"3.5", 0, false}, {"1e400", 0, false}, {`"1"`, 0, false}, {"01", 0,
 			false}, {"0x1", 0, false}, {"inf", 0, false}, {"", 0, false},
+		{"9223372036854775807", 1<<63 - 1, true}, {"-9223372036854775809", 0, false}, {"-12e-1", 0, false}, {"0e99", 0, true},
+		{"1200e-2", 12, true}, {"9007199254740993.0", 1<<53 + 1, true}, {"100000000000000000000e-18", 100, true},
+		{"100000000000000000001e-18", 0, false}, {"1.00000000000000000000", 1, true}, {"1.00000000000000000001", 0, false},
+		{"1e-99999999999", 0, false}, {"92233720368547758070e-1", 1<<63 - 1, true}, {"10000000000000000000", 0, false},
 	} {
 		if n, ok := rawjson.Int([]byte(row.raw)); n != row.n || ok != row.ok {
 			t.Errorf("Int(%s) = %d, %v", row.raw, n, ok)
@@ -160,6 +166,32 @@ func TestScalars(t *testing.T) {
 	}{{"1.5", 1.5, true}, {"-2e3", -2000, true}, {"nan", 0, false}, {"1_0", 0, false}} {
 		if f, ok := rawjson.Float([]byte(row.raw)); f != row.f || ok != row.ok {
 			t.Errorf("Float(%s) = %v, %v", row.raw, f, ok)
+		}
+	}
+	for raw, want := range map[string]time.Duration{
+		"1500": 1500 * time.Millisecond, "0.25": 250 * time.Microsecond, "1E3": time.Second, "-1": -time.Millisecond,
+		"0.0000019": 1, "1e-9": 0, "1e300": math.MaxInt64, "-1e300": math.MinInt64, "9223372036854": 9223372036854e6,
+		"9223372036855": math.MaxInt64,
+	} {
+		if d, ok := rawjson.Milliseconds([]byte(raw)); d != want || !ok {
+			t.Errorf("Milliseconds(%s) = %d, %v; want %d", raw, d, ok, want)
+		}
+	}
+	if d, ok := rawjson.Milliseconds([]byte("soon")); d != 0 || ok {
+		t.Errorf("Milliseconds(soon) = %v, %v", d, ok)
+	}
+	for _, row := range []struct {
+		s    string
+		base uint64
+		n    uint64
+		ok   bool
+	}{
+		{"0", 10, 0, true}, {"007", 10, 7, true}, {"fF", 16, 255, true}, {"fg", 16, 0, false}, {"a", 10, 0, false}, {"", 10, 0, false},
+		{"+1", 10, 0, false}, {"1_0", 10, 0, false}, {"123456789012345", 10, 123456789012345, true}, {"1234567890123456", 10, 0, false},
+		{"\x1a", 16, 0, false}, {"\xc1", 16, 0, false},
+	} {
+		if n, ok := rawjson.Digits(row.s, row.base); n != row.n || ok != row.ok {
+			t.Errorf("Digits(%q, %d) = %d, %v", row.s, row.base, n, ok)
 		}
 	}
 	for raw, want := range map[string][2]bool{"true": {true, true}, " false ": {false, true}, "1": {}, "": {}, "tru": {}} {

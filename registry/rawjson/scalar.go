@@ -1,7 +1,6 @@
 package rawjson
 
 import (
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -13,34 +12,6 @@ func String(raw []byte) (string, bool) {
 		return "", false
 	}
 	return decodeString(raw), true
-}
-
-// Int reads the JSON number raw if it is a whole number that fits. 3.0 and 3e0
-// are whole too, as they are to JavaScript, up to 2^53.
-func Int(raw []byte) (int64, bool) {
-	raw = trim(raw)
-	if !isNumber(raw) {
-		return 0, false
-	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, true
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || f < -1<<53 || f > 1<<53 || f != float64(int64(f)) {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// Float reads the JSON number raw, rounded to float64. It is not ok if raw is
-// out of range.
-func Float(raw []byte) (float64, bool) {
-	raw = trim(raw)
-	if !isNumber(raw) {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	return f, err == nil
 }
 
 // Bool reads true or false.
@@ -176,8 +147,8 @@ func hex4(b []byte) (rune, bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(string(b[:4]), 16, 16)
-	return rune(n), err == nil
+	n, ok := Digits(string(b[:4]), 16)
+	return rune(n), ok
 }
 
 func trim(raw []byte) []byte {

@@ -37,6 +37,9 @@ func Plain(s string, most int) string {
 	return s
 }
 
+// Quote returns a foreign name as a short text in quotes.
+func Quote(name string) string { return `"` + Plain(name, 100) + `"` }
+
 // Lower returns s with the letters A to Z in lower case, for schemes, hosts and names of headers (RFC 3986, section
 // 6.2.2.1; RFC 9110, section 5.1). [strings.ToLower] would map other letters, too: the Kelvin sign to k.
 func Lower(s string) string {

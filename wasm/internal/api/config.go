@@ -150,11 +150,11 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			}
 			cfg.Concurrency = int(n)
 		case "pingMs":
-			v, ok := rawjson.Float(value)
-			if !isNull && (!ok || v < wire.MinPingMs || v > wire.MaxTimeoutMs) {
+			v, ok := rawjson.Milliseconds(value)
+			if !isNull && (!ok || v < wire.MinPingMs*time.Millisecond || v > wire.MaxTimeoutMs*time.Millisecond) {
 				return invalid("pingMs is not a number of milliseconds from 1000 to a day")
 			}
-			cfg.Ping = time.Duration(v * float64(time.Millisecond))
+			cfg.Ping = v
 		case "retry":
 			attempts, _ := rawjson.Get(value, "attempts")
 			n, ok := rawjson.Int(attempts)
@@ -163,11 +163,11 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			}
 			cfg.Attempts = int(n)
 		case "timeoutMs":
-			v, ok := rawjson.Float(value)
-			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs) {
+			v, ok := rawjson.Milliseconds(value)
+			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs*time.Millisecond) {
 				return invalid("timeoutMs is not a number of milliseconds above 0 and within a day")
 			}
-			cfg.Timeout = time.Duration(v * float64(time.Millisecond))
+			cfg.Timeout = v
 		case "trust":
 			s, _ := rawjson.String(value)
 			if !isNull && !slices.Contains(wire.TrustPolicies, s) {

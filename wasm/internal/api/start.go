@@ -131,8 +131,8 @@ func setRoots(_ context.Context, a *API, params []byte) ([]byte, error) {
 }
 
 func duration(value []byte) (time.Duration, bool) {
-	v, ok := rawjson.Float(value)
-	return time.Duration(v * float64(time.Millisecond)), ok && v >= 0
+	v, ok := rawjson.Milliseconds(value)
+	return v, ok && v >= 0
 }
 
 func parseLimits(l *registry.Limits, value []byte) error {
