@@ -110,19 +110,28 @@ const maxLogs = 500
 func (r *Registry) Logs(level string, servers ...string) []LogEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []LogEntry
+	var logs [][]LogEntry // of each server, oldest first
 	for name, s := range r.servers {
-		if len(servers) > 0 && !slices.Contains(servers, name) {
-			continue
-		}
-		for _, e := range s.logs {
-			if atLeast(e.Level, level) {
-				all = append(all, e)
-			}
+		if len(servers) == 0 || slices.Contains(servers, name) {
+			logs = append(logs, s.logs)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b LogEntry) int { return a.At.Compare(b.At) })
-	return all
+	var all []LogEntry
+	for {
+		var oldest *[]LogEntry
+		for i := range logs {
+			if l := &logs[i]; len(*l) > 0 && (oldest == nil || (*l)[0].At.Before((*oldest)[0].At)) {
+				oldest = l
+			}
+		}
+		if oldest == nil {
+			return all
+		}
+		if e := (*oldest)[0]; atLeast(e.Level, level) {
+			all = append(all, e)
+		}
+		*oldest = (*oldest)[1:]
+	}
 }
 
 func atLeast(level, least string) bool {

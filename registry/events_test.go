@@ -2,9 +2,11 @@ package registry_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
@@ -62,6 +64,35 @@ func TestLogs(t *testing.T) {
 		synctest.Wait()
 		if n := l.count("logging/setLevel"); n != 2 {
 			t.Errorf("the level was set %d times, want after the change and on the new session", n)
+		}
+	})
+}
+
+// Entries of several servers are ordered by time.
+func TestLogsOfSeveralServers(t *testing.T) {
+	libraries := map[string]*library{}
+	for _, name := range []string{"a", "b", "c"} {
+		libraries[name] = &library{harbour: new(harbour), has: `{"tools":{},"logging":{}}`}
+	}
+	shelves(t, libraries, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for i, name := range strings.Split("b a c c a b b a", " ") {
+			time.Sleep(time.Second)
+			level := []string{"error", "info"}[i%2]
+			libraries[name].say(registry.Notice{Log: &registry.LogEntry{Level: level, Text: strconv.Itoa(i)}})
+			if level == "error" && name != "c" {
+				want = append(want, name+strconv.Itoa(i))
+			}
+		}
+		var got []string
+		for _, e := range r.Logs("error", "a", "b") {
+			got = append(got, e.Server+e.Text)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
 		}
 	})
 }

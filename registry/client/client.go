@@ -74,7 +74,7 @@ type Client struct {
 	mu      sync.Mutex
 	lastID  uint32
 	early   map[string]uint32      // ids of Options.Early that are not used yet
-	waiting map[uint32]*mailbox    // for the events of exchanges, by id
+	waiting map[int64]*mailbox     // for the events of exchanges, by id
 	live    map[*Session]struct{}  // sessions that have not ended
 	roots   []byte                 // as the spec lists them; nil: not announced
 	samples map[string][]time.Time // of each server, the last ones
@@ -82,7 +82,7 @@ type Client struct {
 
 // New returns a client over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
-	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}, live: map[*Session]struct{}{}}
+	c := &Client{platform: p, budget: newBudget(), waiting: map[int64]*mailbox{}, live: map[*Session]struct{}{}}
 	if opts != nil {
 		c.opts = *opts
 	}

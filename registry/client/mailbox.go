@@ -53,7 +53,7 @@ func (c *Client) open(m *mailbox, op int64) {
 		c.lastID += opStep
 		m.id = c.lastID | uint32(op)
 	}
-	c.waiting[m.id] = m
+	c.waiting[int64(m.id)] = m
 	c.mu.Unlock()
 }
 
@@ -163,7 +163,7 @@ func (m *mailbox) leave() {
 // release forgets a mailbox that nobody needs. The caller holds c.mu.
 func (c *Client) release(m *mailbox) {
 	if m.unread && !m.underway {
-		delete(c.waiting, m.id)
+		delete(c.waiting, int64(m.id))
 	}
 }
 

@@ -50,9 +50,9 @@ func (c *Client) Deliver(exchange uint32, e *Event) (handled bool) {
 // server names the ids of its own requests only.
 func (c *Client) waits(s *Session, id int64) *mailbox {
 	c.mu.Lock()
-	mail := c.waiting[uint32(id)]
+	mail := c.waiting[id]
 	c.mu.Unlock()
-	if mail == nil || int64(mail.id) != id || s != nil && mail.s != s {
+	if mail == nil || s != nil && mail.s != s {
 		return nil
 	}
 	return mail

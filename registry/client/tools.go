@@ -91,7 +91,7 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		Fingerprint: func(ctx context.Context) string { return fingerprint(ctx, platform, table) },
 		Release:     func() { platform.Free(table) },
 	}
-	var headers, tasks, apps map[uint32]bool
+	var headers, tasks, apps map[int]bool
 	if e.Extra != "" {
 		headers, tasks, apps = s.extra(page, []byte(e.Extra))
 	}
@@ -107,23 +107,23 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		var name string
 		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
-		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count, asTask: tasks[uint32(i)]}
+		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count, asTask: tasks[i]}
 		if v.asTask && !s.modern && !s.tasks {
 			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool runs as a task only, and the server offers no tasks"})
 			continue
 		}
-		if apps[v.index] && !s.d.c.opts.Apps {
+		if apps[i] && !s.d.c.opts.Apps {
 			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool is for apps only (_meta.ui.visibility)"})
 			continue
 		}
-		if headers[v.index] && s.modern {
+		if headers[i] && s.modern {
 			if err := v.readBindings(); err != nil {
 				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
 				continue
 			}
 			s.bind(name, v.bind)
 		}
-		def := registry.ToolDef{Name: name, Def: v, AppOnly: apps[v.index]}
+		def := registry.ToolDef{Name: name, Def: v, AppOnly: apps[i]}
 		if flagged != nil {
 			def.Flags = flagged.Flags(table, v.index)
 		}
@@ -164,7 +164,7 @@ func (v *Value) readBindings() error {
 }
 
 // extra reads what is not the same for every page.
-func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, apps map[uint32]bool) {
+func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, apps map[int]bool) {
 	page.Private, _ = rawjson.Bool(get(extra, "private"))
 	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
 		var d registry.Drop
@@ -188,14 +188,14 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, 
 }
 
 // indices returns the numbers of a list.
-func indices(list []byte) map[uint32]bool {
+func indices(list []byte) map[int]bool {
 	if list == nil {
 		return nil
 	}
-	found := map[uint32]bool{}
+	found := map[int]bool{}
 	_ = rawjson.Elements(list, func(index []byte) error {
 		if i, ok := rawjson.Int(index); ok {
-			found[uint32(i)] = true
+			found[int(i)] = true
 		}
 		return nil
 	})

@@ -136,7 +136,7 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 			a.events.flush()
 			a.fail(id, err)
 		case result.Task != nil:
-			a.host.Reply(id, object(nil).str("server", result.Server).str("tool", result.Tool).raw("task", result.Task).end())
+			a.host.Reply(id, new(object).str("server", result.Server).str("tool", result.Tool).raw("task", result.Task).end())
 		default:
 			a.host.Called(id, result)
 		}

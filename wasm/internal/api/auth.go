@@ -15,15 +15,15 @@ func encodeAuth(a *registry.Auth, redacts bool) []byte {
 	var o object
 	for _, f := range a.Fields() {
 		if f.Secret && *f.Value != "" {
-			o = o.str(f.Name, secret(*f.Value, redacts))
+			o.str(f.Name, secret(*f.Value, redacts))
 		} else if slices.Contains(a.Missing, f.Name) {
-			o = o.str(f.Name, "")
+			o.str(f.Name, "")
 		} else {
-			o = o.opt(f.Name, *f.Value)
+			o.opt(f.Name, *f.Value)
 		}
 	}
 	if a.Scopes != nil {
-		o = o.strs("scopes", a.Scopes)
+		o.strs("scopes", a.Scopes)
 	}
 	return o.end()
 }

@@ -18,61 +18,61 @@ const redacted = "[redacted]"
 
 // encodeConfig writes a ServerConfig as a caller would, secrets included, or a RedactedConfig.
 func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
-	o := object(nil).str("url", cfg.URL)
+	o := new(object).str("url", cfg.URL)
 	if len(cfg.Headers) > 0 {
 		var headers object
 		for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
-			headers = headers.str(name, secret(cfg.Headers[name], redacts))
+			headers.str(name, secret(cfg.Headers[name], redacts))
 		}
-		o = o.raw("headers", headers.end())
+		o.raw("headers", headers.end())
 	}
 	if cfg.ProxyAuto {
-		o = o.str("proxy", "auto")
+		o.str("proxy", "auto")
 	} else if cfg.Proxy || redacts {
-		o = o.bool("proxy", cfg.Proxy)
+		o.bool("proxy", cfg.Proxy)
 	}
 	if cfg.Disabled || redacts {
-		o = o.bool("enabled", !cfg.Disabled)
+		o.bool("enabled", !cfg.Disabled)
 	}
-	o = o.opt("transport", cfg.Transport)
+	o.opt("transport", cfg.Transport)
 	if cfg.Timeout > 0 {
-		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
+		o.num("timeoutMs", cfg.Timeout.Milliseconds())
 	}
-	o = o.opt("logLevel", cfg.LogLevel)
+	o.opt("logLevel", cfg.LogLevel)
 	if cfg.Concurrency > 0 {
-		o = o.num("concurrency", int64(cfg.Concurrency))
+		o.num("concurrency", int64(cfg.Concurrency))
 	}
 	if cfg.Ping > 0 {
-		o = o.num("pingMs", cfg.Ping.Milliseconds())
+		o.num("pingMs", cfg.Ping.Milliseconds())
 	}
 	if cfg.Attempts > 0 {
-		o = o.raw("retry", object(nil).num("attempts", int64(cfg.Attempts)).end())
+		o.raw("retry", new(object).num("attempts", int64(cfg.Attempts)).end())
 	}
 	if auth := encodeAuth(cfg.Auth, redacts); auth != nil {
-		o = o.raw("auth", auth)
+		o.raw("auth", auth)
 	}
-	o = o.opt("trust", cfg.Trust)
+	o.opt("trust", cfg.Trust)
 	if cfg.HoldNewTools {
-		o = o.bool("holdNewTools", true)
+		o.bool("holdNewTools", true)
 	}
 	if cfg.RememberSecrets != nil {
-		o = o.bool("rememberSecrets", *cfg.RememberSecrets)
+		o.bool("rememberSecrets", *cfg.RememberSecrets)
 	}
 	if cfg.MissingHeaders != nil {
-		o = o.strs("missingHeaders", cfg.MissingHeaders)
+		o.strs("missingHeaders", cfg.MissingHeaders)
 	}
 	if cfg.AllowTools != nil || cfg.DenyTools != nil {
 		var tools object
 		if cfg.AllowTools != nil {
-			tools = tools.strs("allow", cfg.AllowTools)
+			tools.strs("allow", cfg.AllowTools)
 		}
 		if cfg.DenyTools != nil {
-			tools = tools.strs("deny", cfg.DenyTools)
+			tools.strs("deny", cfg.DenyTools)
 		}
-		o = o.raw("tools", tools.end())
+		o.raw("tools", tools.end())
 	}
 	if cfg.Overrides != nil {
-		o = o.raw("overrides", cfg.Overrides)
+		o.raw("overrides", cfg.Overrides)
 	}
 	return o.end()
 }

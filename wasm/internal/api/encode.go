@@ -13,27 +13,42 @@ import (
 // 180 KB to the module for these few flat forms.
 type object []byte
 
-func (o object) key(name string) object {
-	if len(o) == 0 {
-		o = append(o, '{')
-	} else {
-		o = append(o, ',')
+// key begins a member.
+func (o *object) key(name string) []byte {
+	separator := byte(',')
+	if len(*o) == 0 {
+		separator = '{'
 	}
-	return append(rawjson.AppendString(o, name), ':')
+	return append(rawjson.AppendString(append(*o, separator), name), ':')
 }
 
-func (o object) str(name, value string) object { return rawjson.AppendString(o.key(name), value) }
-func (o object) num(name string, v int64) object {
-	return strconv.AppendInt(o.key(name), v, 10)
+func (o *object) raw(name string, json []byte) *object {
+	*o = append(o.key(name), json...)
+	return o
 }
-func (o object) bool(name string, v bool) object     { return strconv.AppendBool(o.key(name), v) }
-func (o object) raw(name string, json []byte) object { return append(o.key(name), json...) }
-func (o object) float(name string, v float64) object {
-	return strconv.AppendFloat(o.key(name), v, 'g', -1, 64)
+
+func (o *object) str(name, value string) *object {
+	*o = rawjson.AppendString(o.key(name), value)
+	return o
+}
+
+func (o *object) num(name string, v int64) *object {
+	*o = strconv.AppendInt(o.key(name), v, 10)
+	return o
+}
+
+func (o *object) bool(name string, v bool) *object {
+	*o = strconv.AppendBool(o.key(name), v)
+	return o
+}
+
+func (o *object) float(name string, v float64) *object {
+	*o = strconv.AppendFloat(o.key(name), v, 'g', -1, 64)
+	return o
 }
 
 // opt leaves an empty string out.
-func (o object) opt(name, value string) object {
+func (o *object) opt(name, value string) *object {
 	if value == "" {
 		return o
 	}
@@ -41,34 +56,33 @@ func (o object) opt(name, value string) object {
 }
 
 // time writes ms since the epoch, or null for never.
-func (o object) time(name string, t time.Time) object {
+func (o *object) time(name string, t time.Time) *object {
 	if t.IsZero() {
 		return o.raw(name, null)
 	}
 	return o.num(name, t.UnixMilli())
 }
 
-func (o object) strs(name string, list []string) object {
+func (o *object) strs(name string, list []string) *object {
 	return o.raw(name, texts(list))
 }
 
-func (o object) end() []byte {
-	if len(o) == 0 {
+func (o *object) end() []byte {
+	if len(*o) == 0 {
 		return []byte("{}")
 	}
-	return append(o, '}')
+	return append(*o, '}')
 }
 
 // An array is the JSON text of an array in the making.
 type array []byte
 
-func (a array) raw(json []byte) array {
-	if len(a) == 0 {
-		a = append(a, '[')
-	} else {
-		a = append(a, ',')
+func (a *array) raw(json []byte) {
+	separator := byte(',')
+	if len(*a) == 0 {
+		separator = '['
 	}
-	return append(a, json...)
+	*a = append(append(*a, separator), json...)
 }
 
 func (a array) end() []byte {
@@ -82,7 +96,7 @@ func (a array) end() []byte {
 func texts(list []string) []byte {
 	var out array
 	for _, s := range list {
-		out = out.raw(rawjson.AppendString(nil, s))
+		out.raw(rawjson.AppendString(nil, s))
 	}
 	return out.end()
 }
@@ -97,90 +111,90 @@ func encodeState(reg *registry.Registry, names map[string]bool) []byte {
 		health, ok := reg.Health(name)
 		cfg, _ := reg.Config(name)
 		if !ok {
-			servers = servers.raw(name, null)
+			servers.raw(name, null)
 			continue
 		}
-		servers = servers.raw(name, encodeServer(health, cfg))
+		servers.raw(name, encodeServer(health, cfg))
 	}
-	return object(nil).str("event", "state").str("status", status).raw("servers", servers.end()).end()
+	return new(object).str("event", "state").str("status", status).raw("servers", servers.end()).end()
 }
 
 func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
-	o := object(nil).
+	o := new(object).
 		str("status", h.Status).bool("suspended", h.Suspended).
 		num("toolCount", int64(h.ToolCount)).num("toolTotal", int64(h.ToolTotal)).
 		opt("transport", h.Transport).opt("protocolVersion", h.ProtocolVersion).
 		time("lastSuccessful", h.LastSuccessful).time("lastConnected", h.LastConnected)
 	if h.LastError == "" {
-		o = o.raw("lastError", null)
+		o.raw("lastError", null)
 	} else {
-		o = o.str("lastError", h.LastError)
+		o.str("lastError", h.LastError)
 	}
-	o = o.opt("errorCode", h.ErrorCode).opt("hint", h.Hint).
+	o.opt("errorCode", h.ErrorCode).opt("hint", h.Hint).
 		num("consecutiveFailures", int64(h.ConsecutiveFailures)).time("retryAt", h.RetryAt)
 	if h.Latency == 0 {
-		o = o.raw("latencyMs", null)
+		o.raw("latencyMs", null)
 	} else {
-		o = o.float("latencyMs", ms(h.Latency))
+		o.float("latencyMs", ms(h.Latency))
 	}
 	if h.HeldCount > 0 {
-		o = o.num("heldCount", int64(h.HeldCount))
+		o.num("heldCount", int64(h.HeldCount))
 	}
 	for _, list := range []struct {
 		name  string
 		count *int
 	}{{"resourceCount", h.Resources}, {"templateCount", h.Templates}, {"promptCount", h.Prompts}} {
 		if list.count != nil {
-			o = o.num(list.name, int64(*list.count))
+			o.num(list.name, int64(*list.count))
 		}
 	}
 	if len(h.Warnings) > 0 {
-		o = o.strs("warnings", h.Warnings)
+		o.strs("warnings", h.Warnings)
 	}
 	if h.Server.Name != "" {
-		o = o.raw("serverInfo", encodeImplementation(h.Server))
+		o.raw("serverInfo", encodeImplementation(h.Server))
 	}
 	if h.Capabilities != nil {
-		o = o.raw("capabilities", h.Capabilities)
+		o.raw("capabilities", h.Capabilities)
 	}
-	o = o.opt("instructions", h.Instructions).opt("heldInstructions", h.HeldInstructions)
+	o.opt("instructions", h.Instructions).opt("heldInstructions", h.HeldInstructions)
 	return o.opt("signIn", h.SignIn).opt("signInHost", h.SignInHost).raw("config", encodeConfig(cfg, true)).end()
 }
 
 func encodeImplementation(i registry.Implementation) []byte {
-	o := object(nil).str("name", i.Name).str("version", i.Version).opt("title", i.Title)
-	o = o.opt("description", i.Description).opt("websiteUrl", i.WebsiteURL)
+	o := new(object).str("name", i.Name).str("version", i.Version).opt("title", i.Title)
+	o.opt("description", i.Description).opt("websiteUrl", i.WebsiteURL)
 	if len(i.Icons) > 0 {
 		var icons array
 		for _, icon := range i.Icons {
-			e := object(nil).str("src", icon.Src).opt("mimeType", icon.MIMEType).opt("theme", icon.Theme)
+			e := new(object).str("src", icon.Src).opt("mimeType", icon.MIMEType).opt("theme", icon.Theme)
 			if len(icon.Sizes) > 0 {
-				e = e.strs("sizes", icon.Sizes)
+				e.strs("sizes", icon.Sizes)
 			}
-			icons = icons.raw(e.end())
+			icons.raw(e.end())
 		}
-		o = o.raw("icons", icons.end())
+		o.raw("icons", icons.end())
 	}
 	return o.end()
 }
 
 func encodeProgress(p registry.Progress) []byte {
-	o := object(nil).float("progress", p.Progress)
+	o := new(object).float("progress", p.Progress)
 	if p.Total != 0 {
-		o = o.float("total", p.Total)
+		o.float("total", p.Total)
 	}
 	return o.opt("message", p.Message).end()
 }
 
 // encodeRetry writes a ToolProgress about another attempt.
 func encodeRetry(attempt int, wait time.Duration, err error) []byte {
-	retry := object(nil).num("attempt", int64(attempt)).num("waitMs", wait.Milliseconds()).str("code", registry.Explain(err).Code)
-	return object(nil).num("progress", 0).str("message", err.Error()).raw("retry", retry.end()).end()
+	retry := new(object).num("attempt", int64(attempt)).num("waitMs", wait.Milliseconds()).str("code", registry.Explain(err).Code)
+	return new(object).num("progress", 0).str("message", err.Error()).raw("retry", retry.end()).end()
 }
 
 // EncodeHold writes a Hold.
 func EncodeHold(t *registry.Tool) []byte {
-	return object(nil).str("reason", t.Hold.Reason).opt("renamedFrom", t.Hold.RenamedFrom).
+	return new(object).str("reason", t.Hold.Reason).opt("renamedFrom", t.Hold.RenamedFrom).
 		strs("changes", t.Hold.Changes).str("key", t.Endpoint()).end()
 }
 
@@ -193,16 +207,16 @@ func EncodeError(err error) []byte {
 	if errors.Is(err, errUsage) {
 		x = registry.Explanation{Code: "invalid_option", Hint: "See the published types."}
 	}
-	o := object(nil).str("code", x.Code).str("message", err.Error()).opt("server", x.Server)
+	o := new(object).str("code", x.Code).str("message", err.Error()).opt("server", x.Server)
 	if x.Status != 0 {
-		o = o.num("status", int64(x.Status))
+		o.num("status", int64(x.Status))
 	}
 	if rpc, ok := errors.AsType[*registry.RPCError](err); ok {
-		fault := object(nil).num("code", rpc.Code)
+		fault := new(object).num("code", rpc.Code)
 		if len(rpc.Data) <= maxData && rawjson.Valid(rpc.Data, maxDataDepth) == nil {
-			fault = fault.raw("data", rpc.Data)
+			fault.raw("data", rpc.Data)
 		}
-		o = o.raw("rpc", fault.end())
+		o.raw("rpc", fault.end())
 	}
 	return o.opt("hint", x.Hint).bool("retryable", x.Retryable).end()
 }

@@ -79,7 +79,7 @@ func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
 	var out array
 	for _, i := range all {
 		if i.Text != "" {
-			out = out.raw(object(nil).str("server", i.Server).str("text", i.Text).end())
+			out.raw(new(object).str("server", i.Server).str("text", i.Text).end())
 		}
 	}
 	return out.end(), nil
@@ -112,13 +112,14 @@ func encodeOffers(all []registry.Offer) []byte {
 	}
 	out := make(array, 0, size)
 	for i := range all {
-		o := object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def)
+		o := new(object).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def)
 		if hold := all[i].Hold; hold != nil {
-			if o = o.str("reason", hold.Reason).str("pin", all[i].Pin()); hold.Before != nil {
-				o = o.raw("before", hold.Before)
+			o.str("reason", hold.Reason).str("pin", all[i].Pin())
+			if hold.Before != nil {
+				o.raw("before", hold.Before)
 			}
 		}
-		out = out.raw(o.end())
+		out.raw(o.end())
 	}
 	return out.end()
 }
@@ -154,7 +155,7 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 	least, _ := rawjson.String(level)
 	var out array
 	for _, e := range a.reg.Logs(least, names...) {
-		out = out.raw(encodeLog(e))
+		out.raw(encodeLog(e))
 	}
 	return out.end(), nil
 }
@@ -163,7 +164,7 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 func followLogs(ctx context.Context, a *API, _ []byte) ([]byte, error) {
 	id := registry.CallID(ctx)
 	defer a.reg.SubscribeLogs(func(e registry.LogEntry) {
-		a.host.Progress(id, object(nil).num("progress", 1).raw("log", encodeLog(e)).end())
+		a.host.Progress(id, new(object).num("progress", 1).raw("log", encodeLog(e)).end())
 	})()
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -171,9 +172,9 @@ func followLogs(ctx context.Context, a *API, _ []byte) ([]byte, error) {
 
 // encodeLog writes a LogEntry.
 func encodeLog(e registry.LogEntry) []byte {
-	o := object(nil).str("server", e.Server).time("at", e.At).str("level", e.Level).opt("logger", e.Logger).str("text", e.Text)
+	o := new(object).str("server", e.Server).time("at", e.At).str("level", e.Level).opt("logger", e.Logger).str("text", e.Text)
 	if e.Dropped > 0 {
-		o = o.num("dropped", int64(e.Dropped))
+		o.num("dropped", int64(e.Dropped))
 	}
 	return o.end()
 }
