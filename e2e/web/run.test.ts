@@ -133,6 +133,23 @@ const row = (name: string, body: (run: (p: Partial<Play>) => Promise<Played>) =>
     test(`${name} (${realm})`, () => body((p) => run({ url: law.url, says: [], ...p })))
 }
 
+/** Runs tests that wait in each realm, all side by side: each has servers of its own. */
+const waits = (
+  rows: Record<string, (run: (p: Partial<Play>) => Promise<Played>, law: LawServer, wild: LawServer) => Promise<void>>,
+) =>
+  test('O8 and O9, side by side', { concurrency: true }, async (t) => {
+    const each = Object.entries(rows).flatMap(([name, body]) =>
+      Object.entries(realms).map(([realm, run]) =>
+        t.test(`${name} (${realm})`, async (t) => {
+          const [law, wild] = await Promise.all([lawServer(), lawServer({ readOnly: false })])
+          t.after(() => Promise.all([law.close(), wild.close()]))
+          await body((p) => run({ url: law.url, says: [], ...p }), law, wild)
+        })
+      )
+    )
+    await Promise.all(each)
+  })
+
 const plan = (databases = ['au/cases/cth/HCA'], more = {}) =>
   JSON.stringify({ query: 'carrier liability', databases, ...more })
 const summary = (links = [caseUrl(1)], words = 'Carriers are liable.') =>
@@ -362,25 +379,72 @@ htt[](https://elsewhere.example/a)ps://elsewhere.example/joined <img src=x onerr
   assert.ok(none.markdown.includes(`](${caseUrl(1)})`), 'without key cases, they are the first results')
 })
 
-row('O8: a server that does not answer ends the run before the model is asked', async (run) => {
-  for (const fault of ['unhealthy', 'silent'] as const) {
+waits({
+  'O8: a server that does not answer ends the run before the model is asked': async (run, law) => {
+    for (const fault of ['unhealthy', 'silent'] as const) {
+      law.reset()
+      law.faults[fault] = true
+      const began = Date.now()
+      const played = await run({ says: [plan(), summary()], options: {} })
+      const { code, detail, hint } = one(played, 'error')
+      assert.equal(code, 'unhealthy')
+      assert.ok(detail && hint, JSON.stringify({ detail, hint }))
+      assert.equal(played.asked.length, 0)
+      assert.deepEqual(law.calls, [])
+      assert.ok(Date.now() - began < 30_000)
+    }
     law.reset()
-    law.faults[fault] = true
-    const began = Date.now()
-    const played = await run({ says: [plan(), summary()], options: {} })
-    const { code, detail, hint } = one(played, 'error')
-    assert.equal(code, 'unhealthy')
-    assert.ok(detail && hint, JSON.stringify({ detail, hint }))
-    assert.equal(played.asked.length, 0)
-    assert.deepEqual(law.calls, [])
-    assert.ok(Date.now() - began < 30_000)
-  }
-  law.reset()
-  const gone = await run({ says: [plan()], prepare: 'remove' })
-  assert.equal(one(gone, 'error').code, 'unhealthy')
-  assert.match(one(gone, 'error').detail!, /search_with_progress or search/)
-  const lacking = await run({ says: [plan()], options: { roles: { search: 'search', link: 'no_such_tool' } } })
-  assert.match(one(lacking, 'error').detail!, /no_such_tool/)
+    const gone = await run({ says: [plan()], prepare: 'remove' })
+    assert.equal(one(gone, 'error').code, 'unhealthy')
+    assert.match(one(gone, 'error').detail!, /search_with_progress or search/)
+    const lacking = await run({ says: [plan()], options: { roles: { search: 'search', link: 'no_such_tool' } } })
+    assert.match(one(lacking, 'error').detail!, /no_such_tool/)
+  },
+
+  'O9: a tool that only reads is tried three times, another one once': async (run, law, wild) => {
+    law.faults.failures = 2
+    const played = await run({ says: [plan(), summary()] })
+    one(played, 'answer')
+    assert.equal(played.metrics.retries, 2)
+    law.reset()
+    law.faults.failures = 9
+    const failed = one(await run({ says: [plan(), summary()] }), 'error')
+    assert.equal(failed.code, 'search_failed')
+    assert.ok(failed.detail && failed.hint)
+    assert.equal(law.calls.filter((name) => name === '503').length, 3)
+    wild.faults.failures = 1
+    assert.equal(one(await run({ url: wild.url, says: [plan(), summary()] }), 'error').code, 'search_failed')
+    law.reset()
+    law.faults.broken = true
+    const broken = one(await run({ says: [plan(), summary()] }), 'error')
+    assert.equal(broken.code, 'search_failed')
+    assert.match(broken.detail!, /The index is being rebuilt/)
+    const silent = one(await run({ says: ['fail'] }), 'error')
+    assert.deepEqual(silent, { type: 'error', code: 'model_failed' }, 'what the model threw may have its key')
+  },
+
+  'O9: the time of a run ends it: with what was found, or as an error': async (run, law) => {
+    law.faults.slow = true
+    const late = one(await run({ says: [plan(), summary()], options: { timeoutMs: 1500 } }), 'error')
+    assert.equal(late.code, 'timeout')
+    law.reset()
+    const played = await run({ says: [plan(), 'hang'], options: { timeoutMs: 5000 } })
+    const { partial, markdown, url } = one(played, 'answer')
+    assert.equal(partial, true)
+    assert.equal(url, shareUrl)
+    assert.ok(markdown.includes(caseUrl(10)))
+  },
+
+  'O9: one signal ends the call on the server too': async (run, law) => {
+    law.faults.slow = true
+    const waiting = law.waits()
+    const played = run({ says: [plan(), summary()], options: { timeoutMs: 5000 } })
+    await Promise.race([waiting, played])
+    assert.equal(one(await played, 'error').code, 'timeout')
+    await until(() => law.cancelled === 1)
+    law.reset()
+    assert.equal(one(await run({ says: [plan(), summary()], abortAt: 'results_preview' }), 'error').code, 'aborted')
+  },
 })
 
 test('O8: the servers of all roles are looked at, and no other one', async (t) => {
@@ -418,28 +482,6 @@ row('O9: a search falls back where the server lacks the tool with progress', asy
   }
 })
 
-row('O9: a tool that only reads is tried three times, another one once', async (run) => {
-  law.faults.failures = 2
-  const played = await run({ says: [plan(), summary()] })
-  one(played, 'answer')
-  assert.equal(played.metrics.retries, 2)
-  law.reset()
-  law.faults.failures = 9
-  const failed = one(await run({ says: [plan(), summary()] }), 'error')
-  assert.equal(failed.code, 'search_failed')
-  assert.ok(failed.detail && failed.hint)
-  assert.equal(law.calls.filter((name) => name === '503').length, 3)
-  wild.faults.failures = 1
-  assert.equal(one(await run({ url: wild.url, says: [plan(), summary()] }), 'error').code, 'search_failed')
-  law.reset()
-  law.faults.broken = true
-  const broken = one(await run({ says: [plan(), summary()] }), 'error')
-  assert.equal(broken.code, 'search_failed')
-  assert.match(broken.detail!, /The index is being rebuilt/)
-  const silent = one(await run({ says: ['fail'] }), 'error')
-  assert.deepEqual(silent, { type: 'error', code: 'model_failed' }, 'what the model threw may have its key')
-})
-
 test('O9: through a view too, a call is tried three times in all', async (t) => {
   const { createRegistry } = await import(`${root}dist/npm/index.js`) as Library
   const { run } = await import(`${root}dist/npm/run.js`) as Library
@@ -464,29 +506,6 @@ test('O9: through a view too, a call is tried three times in all', async (t) => 
     run({ prompt: 'x', registry, view, model: () => '{"query": "x"}', roles: { search: 'search' } }),
   )
   assert.equal(law.calls.filter((name) => name === '503').length, 3)
-})
-
-row('O9: the time of a run ends it: with what was found, or as an error', async (run) => {
-  law.faults.slow = true
-  const late = one(await run({ says: [plan(), summary()], options: { timeoutMs: 1500 } }), 'error')
-  assert.equal(late.code, 'timeout')
-  law.reset()
-  const played = await run({ says: [plan(), 'hang'], options: { timeoutMs: 5000 } })
-  const { partial, markdown, url } = one(played, 'answer')
-  assert.equal(partial, true)
-  assert.equal(url, shareUrl)
-  assert.ok(markdown.includes(caseUrl(10)))
-})
-
-row('O9: one signal ends the call on the server too', async (run) => {
-  law.faults.slow = true
-  const waiting = law.waits()
-  const played = run({ says: [plan(), summary()], options: { timeoutMs: 5000 } })
-  await Promise.race([waiting, played])
-  assert.equal(one(await played, 'error').code, 'timeout')
-  await until(() => law.cancelled === 1)
-  law.reset()
-  assert.equal(one(await run({ says: [plan(), summary()], abortAt: 'results_preview' }), 'error').code, 'aborted')
 })
 
 /** Waits for what another process does. */
