@@ -38,16 +38,16 @@ export const environment = { ...process.env, GOOS: 'js', GOARCH: 'wasm', GOEXPER
 const go = (args, env = process.env) =>
   execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
 
-/** Builds wasmdata, which lays out the data of a module so that it compresses better. */
-function buildWasmdata() {
-  const program = join(root, 'dist/bin/wasmdata')
-  go(['build', '-o', program, './internal/build/wasmdata'])
+/** Builds postlink, which makes modules smaller and faster. */
+function buildPostlink() {
+  const program = join(root, 'dist/bin/postlink')
+  go(['build', '-o', program, './internal/build/postlink'])
   return program
 }
 
 export function build(source, file, inlining = [], symbols = false) {
   go(['build', ...flags(inlining, symbols), '-o', file, source], environment)
-  execFileSync(buildWasmdata(), [file], { stdio: 'inherit' })
+  execFileSync(buildPostlink(), [file], { stdio: 'inherit' })
 }
 
 /** The folder of wasm_exec.js, which is the toolchain's own loader. */

@@ -12,7 +12,7 @@ const pure = ['convert', 'endpoint', 'names', 'pin', 'rawjson', 'scan', 'text', 
   .map((name) => `./registry/${name}/...`)
 const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...', ...pure]
 
-/** A program under js/wasm runs as a module does: the same flags, the same layout of its data. */
+/** A program under js/wasm runs as a module does: the same flags, the same step after the linker. */
 const wasm = {
   packages: ['./registry/', './registry/rawjson/', './registry/client/...', './wasm/...'],
   flags: [

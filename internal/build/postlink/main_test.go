@@ -74,20 +74,18 @@ func TestRewrittenModuleRunsTheSame(t *testing.T) {
 	}
 }
 
-func TestRewritingTwiceChangesNothing(t *testing.T) {
+func TestSegmentsAreJoined(t *testing.T) {
 	segments := "\x02" + "\x00\x41\x08\x0b\x01x" + "\x00\x41\x10\x0b\x01y"
-	p, err := split([]byte(header + "\x0b" + string(rune(len(segments))) + segments + "\x00\x01z"))
+	once, err := join([]byte(segments))
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := p.module()
-	if want := header + "\x0b\x0f\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y" +
-		"\x00\x01z"; string(once) != want {
+	if want := "\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y"; string(once) != want {
 		t.Errorf("joined: %q, want %q", once, want)
 	}
-	again, err := split(once)
-	if err != nil || string(again.module()) != string(once) {
-		t.Errorf("again: %q, %v", again.module(), err)
+	again, err := join(once)
+	if err != nil || string(again) != string(once) {
+		t.Errorf("again: %q, %v", again, err)
 	}
 }
 
@@ -98,6 +96,9 @@ func TestForeignModuleIsLeftAlone(t *testing.T) {
 		"empty":              "",
 		"no data":            header,
 		"cut off":            header + "\x0b\xff",
+		"no functions":       header + "\x0b\x01\x00",
+		"a cut function":     header + "\x0a\x03\x01\x05\x00\x0b\x01\x00",
+		"a new instruction":  header + "\x0a\x06\x01\x04\x00\xfd\x0c\x0b\x0b\x01\x00",
 		"a passive segment":  header + "\x0b\x04\x01\x01\x01x",
 		"a length that lies": header + "\x0b\x07\x01\x00\x41\x08\x0b\x70x",
 	} {
