@@ -17,6 +17,7 @@ const (
 	opBr           = 0x0c
 	opBrIf         = 0x0d
 	opBrTable      = 0x0e
+	opReturn       = 0x0f
 	opCall         = 0x10
 	opCallIndirect = 0x11
 	opLocalGet     = 0x20
@@ -30,6 +31,9 @@ const (
 	opI64Extend    = 0xad // i64.extend_i32_u
 	opPrefix       = 0xfc // of instructions with a second number
 )
+
+// noValue is the type of a block that leaves nothing on the stack.
+const noValue = -64
 
 // An instruction has its first number, such as a constant or the index of a local, if it has any. more is the offset of
 // a memory access, or the second number after opPrefix. labels are those of br_table.
@@ -75,7 +79,7 @@ func decode(code []byte) ([]instruction, error) {
 			default:
 				return nil, errLayout
 			}
-		case op == 0x00, op == 0x01, op == opElse, op == opEnd, op == 0x0f, op == 0x1a, op == 0x1b, 0x45 <= op && op <= 0xc4:
+		case op == 0x00, op == 0x01, op == opElse, op == opEnd, op == opReturn, op == 0x1a, op == 0x1b, 0x45 <= op && op <= 0xc4:
 		default:
 			return nil, errLayout
 		}
@@ -210,7 +214,7 @@ func branch(code []instruction) []instruction {
 		}
 		op, label := byte(opBr), len(open)-1-n
 		at += 2
-		if last := len(kept) - 1; kept[last].op == opIf && kept[last].n == -64 && begins(code[at+1:], opEnd) {
+		if last := len(kept) - 1; kept[last].op == opIf && kept[last].n == noValue && begins(code[at+1:], opEnd) {
 			kept, open = kept[:last], open[:len(open)-1]
 			op, label = opBrIf, label-1
 			at++
@@ -241,8 +245,46 @@ func onlyTableReads(code []instruction, table int) bool {
 	return true
 }
 
-// shorter returns the code section with shorter functions.
-func shorter(section []byte) ([]byte, error) {
+// leave has a function return where a call says that the goroutine stops, in place of a branch to the function's end:
+//
+//	br_if EXIT
+//	if; i32.const 1; return; end
+//
+// The first form is shorter, but EXIT is another number at each call, which compresses badly.
+func leave(code []instruction) []instruction {
+	last := len(code) - 3
+	if last < 0 || !begins(code[last:], opEnd, opI32Const, opEnd) || code[last+1].n != 1 {
+		return code
+	}
+	first := slices.IndexFunc(code, func(i instruction) bool { return opBlock <= i.op && i.op <= opIf })
+	if first < 0 || code[first].op != opBlock {
+		return code
+	}
+	returns := []instruction{
+		{op: opIf, n: noValue, text: []byte{opIf, 0x40}}, {op: opI32Const, n: 1, text: []byte{opI32Const, 1}},
+		{op: opReturn, text: []byte{opReturn}}, {op: opEnd, text: []byte{opEnd}},
+	}
+	kept := make([]instruction, 0, len(code))
+	depth := int64(0)
+	for at, i := range code {
+		switch {
+		case opBlock <= i.op && i.op <= opIf:
+			depth++
+		case i.op == opEnd:
+			if depth--; depth == 0 && at != last {
+				return code // the first block is not the whole function
+			}
+		case i.op == opBrIf && i.n == depth-1:
+			kept = append(kept, returns...)
+			continue
+		}
+		kept = append(kept, i)
+	}
+	return kept
+}
+
+// rewriteCode returns the code section with its functions rewritten.
+func rewriteCode(section []byte) ([]byte, error) {
 	r := &reader{rest: section}
 	count := r.number()
 	out := binary.AppendUvarint(nil, uint64(count))
@@ -261,7 +303,7 @@ func shorter(section []byte) ([]byte, error) {
 			return nil, err
 		}
 		function := slices.Clone(all[:len(all)-len(body.rest)])
-		for _, i := range branch(fold(code)) {
+		for _, i := range leave(branch(fold(code))) {
 			function = append(function, i.text...)
 		}
 		out = append(binary.AppendUvarint(out, uint64(len(function))), function...)

@@ -12,14 +12,14 @@ const (
 	store   = "\x37\x03"                  // i64.store
 )
 
-func shortened(t *testing.T, code string) string {
+func rewrittenCode(t *testing.T, code string) string {
 	t.Helper()
 	all, err := decode([]byte(code))
 	if err != nil {
 		t.Fatalf("%q: %v", code, err)
 	}
 	var out []byte
-	for _, i := range branch(fold(all)) {
+	for _, i := range leave(branch(fold(all))) {
 		out = append(out, i.text...)
 	}
 	return string(out)
@@ -39,7 +39,7 @@ func TestAddressesAreFolded(t *testing.T) {
 		"a negative constant":       {sp + "\xad\x42\x70\x7c\xa7" + load + "\x18", sp + "\xad\x42\x70\x7c\xa7" + load + "\x18"},
 		"another order":             {sp + "\xad\x42\x10\x7c" + load + "\x08", sp + "\xad\x42\x10\x7c" + load + "\x08"},
 	} {
-		if got := shortened(t, row.code); got != row.want {
+		if got := rewrittenCode(t, row.code); got != row.want {
 			t.Errorf("%s: %q becomes %q, want %q", name, row.code, got, row.want)
 		}
 	}
@@ -67,7 +67,23 @@ func TestJumpsAheadAreBranches(t *testing.T) {
 		"with a call of a pointer": {begin + first + "\x21\x00\x41\x00\x20\x00\x11\x00\x00" + to1 + "\x01" + ends, begin + first + "\x21\x00\x41\x00\x20\x00\x11\x00\x00\x0c\x00" + ends},
 		"without a table":          {to1 + "\x01\x0b", to1 + "\x01\x0b"},
 	} {
-		if got := shortened(t, row.code); got != row.want {
+		if got := rewrittenCode(t, row.code); got != row.want {
+			t.Errorf("%s: %q becomes %q, want %q", name, row.code, got, row.want)
+		}
+	}
+}
+
+func TestCallsReturn(t *testing.T) {
+	const returns = "\x04\x40\x41\x01\x0f\x0b"
+	for name, row := range map[string]struct{ code, want string }{
+		"from the block":            {"\x02\x40\x10\x07\x0d\x00\x0b\x41\x01\x0b", "\x02\x40\x10\x07" + returns + "\x0b\x41\x01\x0b"},
+		"from a loop":               {"\x02\x40\x03\x40\x10\x07\x0d\x01\x0b\x0b\x41\x01\x0b", "\x02\x40\x03\x40\x10\x07" + returns + "\x0b\x0b\x41\x01\x0b"},
+		"to a loop":                 {"\x02\x40\x03\x40\x10\x07\x0d\x00\x0b\x0b\x41\x01\x0b", "\x02\x40\x03\x40\x10\x07\x0d\x00\x0b\x0b\x41\x01\x0b"},
+		"a function of two blocks":  {"\x02\x40\x10\x07\x0d\x00\x0b\x02\x40\x0b\x41\x01\x0b", "\x02\x40\x10\x07\x0d\x00\x0b\x02\x40\x0b\x41\x01\x0b"},
+		"a function of a loop":      {"\x03\x40\x10\x07\x0d\x00\x0b\x41\x01\x0b", "\x03\x40\x10\x07\x0d\x00\x0b\x41\x01\x0b"},
+		"a function that returns 2": {"\x02\x40\x10\x07\x0d\x00\x0b\x41\x02\x0b", "\x02\x40\x10\x07\x0d\x00\x0b\x41\x02\x0b"},
+	} {
+		if got := rewrittenCode(t, row.code); got != row.want {
 			t.Errorf("%s: %q becomes %q, want %q", name, row.code, got, row.want)
 		}
 	}

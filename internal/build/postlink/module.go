@@ -51,7 +51,7 @@ func (r *reader) signed() (n int64) {
 	}
 }
 
-// rewritten returns a module with shorter functions and fewer data segments. It returns errLayout for a module that Go
+// rewritten returns a module with its functions rewritten and fewer data segments. It returns errLayout for a module that Go
 // did not link.
 func rewritten(module []byte) ([]byte, error) {
 	const header = 8
@@ -64,7 +64,7 @@ func rewritten(module []byte) ([]byte, error) {
 		if r.bad {
 			return nil, errLayout
 		}
-		rewrite, known := map[byte]func([]byte) ([]byte, error){codeSection: shorter, dataSection: join}[kind]
+		rewrite, known := map[byte]func([]byte) ([]byte, error){codeSection: rewriteCode, dataSection: join}[kind]
 		if known {
 			var err error
 			if section, err = rewrite(section); err != nil {
