@@ -10,10 +10,11 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
 // A person at the terminal answers questions of servers.
@@ -62,10 +63,22 @@ type formSchema struct {
 }
 
 type formField struct {
+	formChoices
 	Type, Title, Description string
 	Default                  json.RawMessage
-	Enum                     []any
-	OneOf                    []struct{ Const, Title string }
+	Items                    formChoices
+	schema                   []byte // the whole field
+}
+
+type formChoices struct {
+	Enum         []any
+	OneOf, AnyOf []struct{ Const, Title string }
+}
+
+func (f *formField) UnmarshalJSON(text []byte) error {
+	type plain formField
+	f.schema = bytes.Clone(text)
+	return json.Unmarshal(text, (*plain)(f))
 }
 
 func (f *formSchema) UnmarshalJSON(text []byte) error {
@@ -192,11 +205,14 @@ func (t *person) field(ctx context.Context, name string, f formField, required b
 	if f.Description != "" {
 		label += " (" + f.Description + ")"
 	}
-	for _, choice := range f.OneOf {
-		f.Enum = append(f.Enum, choice.Const)
+	if f.Type == "array" {
+		label += ", with commas between several"
+		f.formChoices = f.Items
+	}
+	for _, choice := range append(f.OneOf, f.AnyOf...) {
 		label += "\n  " + choice.Const + ": " + choice.Title
 	}
-	if len(f.OneOf) == 0 && len(f.Enum) > 0 {
+	if len(f.Enum) > 0 {
 		label += fmt.Sprintf(" %v", f.Enum)
 	}
 	if len(f.Default) > 0 {
@@ -214,36 +230,45 @@ func (t *person) field(ctx context.Context, name string, f formField, required b
 			fmt.Fprintln(t.out, "It is required.")
 			continue
 		}
-		if value, ok := f.read(line); ok {
+		value := f.read(line)
+		text, err := json.Marshal(value)
+		if err == nil {
+			err = validate.Schema(f.schema, text)
+		}
+		if err == nil {
 			return value, nil
 		}
-		fmt.Fprintf(t.out, "That is not what it takes: %s.\n", printable(f.Type))
+		why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), validate.ErrArguments.Error()+": "), "the arguments: ")
+		fmt.Fprintf(t.out, "That is not what it takes: %s.\n", printable(why))
 	}
 }
 
-// read reads what was typed for a field.
-func (f formField) read(line string) (value any, ok bool) {
+// read reads what was typed for a field. What cannot be read as its type stays a text.
+func (f formField) read(line string) any {
 	switch f.Type {
-	case "string":
-		return line, len(f.Enum) == 0 || slices.Contains(f.Enum, any(line))
-	case "integer":
-		n, err := strconv.ParseInt(line, 10, 64)
-		return n, err == nil
-	case "number":
-		n, err := strconv.ParseFloat(line, 64)
-		return n, err == nil
+	case "integer", "number":
+		if n, err := strconv.ParseInt(line, 10, 64); err == nil {
+			return n
+		}
+		if n, err := strconv.ParseFloat(line, 64); err == nil {
+			return n
+		}
 	case "boolean":
-		yes := strings.HasPrefix("yes", strings.ToLower(line)) || line == "true"
-		no := strings.HasPrefix("no", strings.ToLower(line)) || line == "false"
-		return yes, yes || no
+		lower := strings.ToLower(line)
+		if strings.HasPrefix("yes", lower) || lower == "true" {
+			return true
+		}
+		if strings.HasPrefix("no", lower) || lower == "false" {
+			return false
+		}
 	case "array":
 		var list []any
 		for part := range strings.SplitSeq(line, ",") {
 			list = append(list, strings.TrimSpace(part))
 		}
-		return list, true
+		return list
 	}
-	return nil, false
+	return line
 }
 
 // address asks the person to open an address. The command opens nothing.

@@ -16,15 +16,18 @@ func TestFormInTheTerminal(t *testing.T) {
 		"berth":{"type":"integer","default":3},
 		"flag":{"type":"string","oneOf":[{"const":"no","title":"Norway"},{"const":"pt","title":"Portugal"}]},
 		"cargo":{"type":"boolean"},
-		"crew":{"type":"array","items":{"enum":["a","b"]}}}}}`
+		"crew":{"type":"array","items":{"enum":["a","b"]}},
+		"depth":{"type":"number","maximum":9},
+		"holds":{"type":"array","maxItems":1,"items":{"anyOf":[{"const":"h1","title":"Fore"},{"const":"h2","title":"Aft"}]}}}}}`
 	for _, row := range []struct {
 		typed []string
 		want  string
 	}{
-		{[]string{"", "Ada", "", "de", "pt", "yes", "a, b", "y"}, `{"action":"accept","content":{"cargo":true,"crew":["a","b"],"flag":"pt","name":"Ada"}}`},
-		{[]string{"Ada", "three", "4", "", "", "", "y"}, `{"action":"accept","content":{"berth":4,"name":"Ada"}}`},
-		{[]string{"Ada", "", "", "", "", "n"}, `{"action":"decline"}`},
-		{[]string{"Ada", "", "", "", "", "?", "c"}, `{"action":"cancel"}`},
+		{[]string{"", "Ada", "", "de", "pt", "yes", "a, c", "a, b", "10", "NaN", "2.5", "h1, h2", "h3", "h2", "y"},
+			`{"action":"accept","content":{"cargo":true,"crew":["a","b"],"depth":2.5,"flag":"pt","holds":["h2"],"name":"Ada"}}`},
+		{[]string{"Ada", "three", "4", "", "", "", "", "", "y"}, `{"action":"accept","content":{"berth":4,"name":"Ada"}}`},
+		{[]string{"Ada", "", "", "", "", "", "", "n"}, `{"action":"decline"}`},
+		{[]string{"Ada", "", "", "", "", "", "", "?", "c"}, `{"action":"cancel"}`},
 	} {
 		var out bytes.Buffer
 		got, err := personTyping(strings.NewReader(strings.Join(row.typed, "\n")+"\n"), &out).form(t.Context(), "harbour", []byte(question))
@@ -33,6 +36,8 @@ func TestFormInTheTerminal(t *testing.T) {
 		}
 		if said := out.String(); strings.Contains(said, "\x1b") || !strings.Contains(said, "The server harbour asks: Who") {
 			t.Errorf("the terminal says %q", said)
+		} else if !strings.Contains(said, "crew, with commas between several [a b]: ") || !strings.Contains(said, "h1: Fore\n  h2: Aft: ") {
+			t.Errorf("the terminal does not name the choices: %q", said)
 		}
 	}
 }
