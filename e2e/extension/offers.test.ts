@@ -48,6 +48,10 @@ async function harbour(): Promise<Harbour> {
       for (const wake of waiters) wake()
       return {}
     })
+    server.server.onclose = () => {
+      for (const sessions of watching.values()) sessions.delete(server)
+      for (const wake of waiters) wake()
+    }
     const read = (uri: URL) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: `of ${uri.pathname}` }] })
     server.registerResource('chart', 'harbour://chart', { title: 'The chart' }, read)
     const berths = new ResourceTemplate('harbour://berth/{n}', {
@@ -313,6 +317,25 @@ test('a client hears of changes of the resources that it watches, until it leave
   await server.watched(hidden, 1)
   await two.close()
   await server.watched(hidden, 0)
+})
+
+test('a server that was removed and added again is watched again', async () => {
+  const one = await rig.bridge.stdioClient('one')
+  const [chart, twins] = ['harbour://chart', 'portolan://twin/harbour%3A%2F%2Fchart']
+  await one.subscribeResource({ uri: twins })
+  await server.watched(chart, 1)
+  await rig.removeServer('twin')
+  await server.watched(chart, 0)
+  await rig.addServers({ twin: server.url })
+  await one.subscribeResource({ uri: twins })
+  await server.watched(chart, 1)
+  const changed = new Promise<void>((resolve) =>
+    one.setNotificationHandler(ResourceUpdatedNotificationSchema, () => resolve())
+  )
+  server.update(chart)
+  await changed
+  await one.close()
+  await server.watched(chart, 0)
 })
 
 test('B4: clients of two bridges watch one resource, and each bridge ends its own watching only', async () => {

@@ -135,8 +135,18 @@ export class Rig {
   }
 
   /** Adds servers to the extension's registry, by name, and connects to them. */
-  async addServers(servers: Record<string, string>): Promise<void> {
-    await this.panel.evaluate(async (servers) => {
+  addServers(servers: Record<string, string>): Promise<void> {
+    const added = Object.entries(servers).map(([name, url]) => ({ method: 'addServer', name, config: { url } }))
+    return this.askRegistry(...added, { method: 'discover' })
+  }
+
+  removeServer(name: string): Promise<void> {
+    return this.askRegistry({ method: 'removeServer', name })
+  }
+
+  /** Sends requests to the extension's registry, one after the other. */
+  private async askRegistry(...requests: object[]): Promise<void> {
+    await this.panel.evaluate(async (requests) => {
       const port = chrome.runtime.connect({ name: 'portolan-registry' })
       const waiting = new Map<number, () => void>()
       port.onMessage.addListener((m) => waiting.get(m.id)?.())
@@ -147,9 +157,8 @@ export class Rig {
           port.postMessage({ id: last, ...m })
         })
       await ask({ method: 'attach' })
-      for (const [name, url] of Object.entries(servers)) await ask({ method: 'addServer', name, config: { url } })
-      await ask({ method: 'discover' })
-    }, servers)
+      for (const m of requests) await ask(m)
+    }, requests)
   }
 
   /** Resolves when a bridge is connected: the one at an address, or any. */
