@@ -58,6 +58,7 @@ type link struct {
 	pending   map[string]*pendingRequest
 	questions map[jsonrpc.ID]context.CancelFunc
 	tools     json.RawMessage // the result of tools/list; nil until it is there
+	older     json.RawMessage // likewise, for the versions before 2026-07-28
 	listing   bool
 	stale     bool            // the list changed while it was fetched
 	approved  []string        // origins of pages

@@ -93,7 +93,7 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return result, err
 		case "tools/list":
-			return r.list(ctx)
+			return r.list(ctx, s)
 		case "tools/call":
 			if call, ok := req.(*mcp.CallToolRequest); ok {
 				if wish, err := json.Marshal(call.Params.Meta[metaTask]); err == nil && call.Params.Meta[metaTask] != nil {
@@ -148,7 +148,7 @@ func (r *relay) receiveModern(ctx context.Context, s *sender, method string, req
 		given, _ := params.(*taskParams)
 		result, err = r.serveExtTask(s, method, given)
 	case method == "tools/list":
-		result, err = r.list(ctx)
+		result, err = r.list(ctx, s)
 	case asks:
 		result, err = r.bridge.rounds.serve(ctx, s, method, params, func(ctx context.Context, to caller) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
@@ -170,7 +170,7 @@ func (r *relay) notify() {
 	rawmsg.OffersChanged(r.server)
 }
 
-func (r *relay) list(ctx context.Context) (mcp.Result, error) {
+func (r *relay) list(ctx context.Context, s *sender) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
 	var which ambiguousError
 	switch {
@@ -182,8 +182,12 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	case err != nil:
 		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
-	tools, _ := l.listed()
-	return &rawmsg.Result{Text: tools}, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.modern {
+		return &rawmsg.Result{Text: l.tools}, nil
+	}
+	return &rawmsg.Result{Text: l.older}, nil
 }
 
 // unpaired tells a client what is missing before a browser is paired.
@@ -247,6 +251,8 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	raw, err := l.exchange(ctx, f, "tools/call", params, to)
 	var wire *jsonrpc.Error
 	switch {
+	case err == nil && !s.modern:
+		return &rawmsg.Result{Text: forOlder(raw)}, nil
 	case err == nil:
 		return &rawmsg.Result{Text: raw}, nil
 	case errors.As(err, &wire):

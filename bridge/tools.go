@@ -27,11 +27,11 @@ func (l *link) refresh(ctx context.Context) {
 	l.mu.Unlock()
 	l.spawn(func() {
 		for {
-			tools, err := l.list(ctx)
+			tools, older, err := l.list(ctx)
 			l.mu.Lock()
 			none := l.tools == nil
 			if err == nil {
-				l.tools = tools
+				l.tools, l.older = tools, older
 			}
 			again := l.stale && !l.ended
 			l.stale, l.listing = false, again
@@ -54,41 +54,46 @@ func (l *link) refresh(ctx context.Context) {
 	})
 }
 
-// list returns one tools/list result with the definitions of all pages. Each definition
-// stays as the extension wrote it.
-func (l *link) list(ctx context.Context) (json.RawMessage, error) {
+// list returns one tools/list result with the definitions of all pages, and another one for the versions before
+// 2026-07-28.
+func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	var all [][]byte
+	var all, forOlder [][]byte
 	size, params := 0, json.RawMessage(`{}`)
 	for page := 0; ; page++ {
 		raw, err := l.request(ctx, "tools/list", params)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var result struct {
 			Tools      []json.RawMessage `json:"tools"`
 			NextCursor string            `json:"nextCursor"`
 		}
 		if err := json.Unmarshal(raw, &result); err != nil {
-			return nil, fmt.Errorf("read the list: %w", err)
+			return nil, nil, fmt.Errorf("read the list: %w", err)
 		}
 		for _, tool := range result.Tools {
 			if size += len(tool) + 1; size > maxListBytes {
-				return nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
+				return nil, nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
 			}
-			all = append(all, tool)
+			tool = repaired(tool, ofTool)
+			all, forOlder = append(all, tool), append(forOlder, repaired(tool, ofOlderTool))
 		}
 		if result.NextCursor == "" {
-			return fmt.Appendf(nil, `{"tools":[%s]}`, bytes.Join(all, []byte{','})), nil
+			return listOf(all), listOf(forOlder), nil
 		}
 		if page == maxPages {
-			return nil, fmt.Errorf("the list has more than %d pages", maxPages)
+			return nil, nil, fmt.Errorf("the list has more than %d pages", maxPages)
 		}
 		if params, err = json.Marshal(map[string]string{"cursor": result.NextCursor}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+}
+
+func listOf(tools [][]byte) json.RawMessage {
+	return fmt.Appendf(nil, `{"tools":[%s]}`, bytes.Join(tools, []byte{','}))
 }
 
 // listed returns the list, or false while it has not arrived.
