@@ -3,6 +3,8 @@ package bridge_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -100,6 +102,33 @@ func TestADefinitionThatClientsRefuseIsRepaired(t *testing.T) {
 				t.Errorf("%s: %s, want %s", version, text, want)
 			}
 		}
+	}
+}
+
+// The browser's own tools come last.
+func TestTheFirstToolsOfAListThatIsTooLargeAreLeftOut(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	e.pair(t, b)
+	const pages = 12
+	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != "tools/list" {
+				return next(ctx, method, req)
+			}
+			at := max(1, len(req.GetParams().(*mcp.ListToolsParams).Cursor))
+			tool := map[string]any{"name": fmt.Sprint("tool", at), "description": strings.Repeat("x", 1<<20)}
+			list := map[string]any{"tools": []any{tool}, "nextCursor": strings.Repeat("x", at+1)}
+			if at == pages {
+				tool["description"], list["nextCursor"] = "own", ""
+			}
+			return &rawmsg.Result{Text: json.RawMessage(jsonOf(t, list))}, nil
+		}
+	})
+	e.connect(t, b)
+	names := newDesktop(t, overHTTP(t, b, ""), nil).names(t, true)
+	if first, last := names[0], names[len(names)-1]; first != "tool5" || last != "tool12" {
+		t.Errorf("tools %v", names)
 	}
 }
 

@@ -55,12 +55,12 @@ func (l *link) refresh(ctx context.Context) {
 }
 
 // list returns one tools/list result with the definitions of all pages, and another one for the versions before
-// 2026-07-28.
+// 2026-07-28. If they are too large, the first ones are left out: the browser's own tools come last.
 func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	var all, forOlder [][]byte
-	size, params := 0, json.RawMessage(`{}`)
+	size, left, params := 0, 0, json.RawMessage(`{}`)
 	for page := 0; ; page++ {
 		raw, err := l.request(ctx, "tools/list", params)
 		if err != nil {
@@ -74,13 +74,18 @@ func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err erro
 			return nil, nil, fmt.Errorf("read the list: %w", err)
 		}
 		for _, tool := range result.Tools {
-			if size += len(tool) + 1; size > maxListBytes {
-				return nil, nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
-			}
 			tool = repaired(tool, ofTool)
+			size += len(tool)
 			all, forOlder = append(all, tool), append(forOlder, repaired(tool, ofOlderTool))
+			for ; size > maxListBytes; left++ {
+				size -= len(all[0])
+				all, forOlder = all[1:], forOlder[1:]
+			}
 		}
 		if result.NextCursor == "" {
+			if left > 0 {
+				l.log.Warn("the list of tools is too large", "profile", l.Label, "bytes", maxListBytes, "tools left out", left)
+			}
 			return listOf(all), listOf(forOlder), nil
 		}
 		if page == maxPages {
