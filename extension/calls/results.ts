@@ -134,6 +134,7 @@ export class LargeResults {
           description: 'Begins a little before the next place that has this text, in upper or lower case',
         },
         part: {
+          type: 'string',
           enum: ['text', 'structured'],
           default: 'text',
           description: 'The text, or the structured content as JSON',

@@ -25,7 +25,7 @@ export function aliasesOf(tools: readonly Tool[], enabled: readonly string[]): T
 function alias(name: string, tool: Tool, services?: string[]): Tool {
   const { properties: { prompt, ...rest }, required } = tool.inputSchema as Schema
   const properties: Schema['properties'] = prompt ? { question: prompt, ...rest } : { ...rest }
-  if (services) properties.services = { ...rest.services, items: { enum: services } }
+  if (services) properties.services = { ...rest.services, items: { type: 'string', enum: services } }
   return {
     ...tool,
     name,

@@ -25,12 +25,13 @@ export function compareTools(comparisons: Comparisons, on: Site[]): Tool[] {
     prompt: promptSchema,
     services: {
       type: 'array',
-      items: { enum: on },
+      items: { type: 'string', enum: on },
       minItems: 2,
       uniqueItems: true,
       description: 'Which; without it, all',
     },
     judge: {
+      type: 'string',
       enum: [...on, 'rotate', 'client'],
       default: 'rotate',
       description: 'Who compares: a service, the services in turn, or you (client): by sampling, or by a ready prompt',

@@ -17,11 +17,10 @@ interface Asked {
 
 /** The tools for a client's own conversations and questions. It never sees those of another. */
 export function historyTools(chats: Chats): Tool[] {
-  const site = { enum: chats.enabled, description: 'Only this chat' }
-  const input = (properties: object, required: string[] = []) => ({
+  const site = { type: 'string', enum: chats.enabled, description: 'Only this chat' }
+  const input = (properties: object) => ({
     type: 'object',
     properties: { ...properties, project, site, limit },
-    required,
     additionalProperties: false,
   })
   return [

@@ -54,7 +54,7 @@ export class StartedCalls {
         'For answers that take longer than a client waits for a tool. Takes the arguments of the tool that it starts.',
       annotations,
       inputSchema: object({
-        tool: { enum: names, description: 'The tool to start' },
+        tool: { type: 'string', enum: names, description: 'The tool to start' },
         ...withoutDefaults(tools),
       }, ['tool', 'prompt']),
       run: async (call) => this.start(tools, call),

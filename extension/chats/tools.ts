@@ -112,7 +112,7 @@ export function chatTools(chats: Chats): Tool[] {
   }))
   if (!on.length) return tools
   const labels = on.map((s) => siteSpecs[s].label).join(', ')
-  const services = { type: 'array', items: { enum: on }, minItems: 1, uniqueItems: true }
+  const services = { type: 'array', items: { type: 'string', enum: on }, minItems: 1, uniqueItems: true }
   tools.push({
     name: 'chat_all',
     title: 'Ask several chats',
@@ -142,7 +142,7 @@ export function chatTools(chats: Chats): Tool[] {
       "Returns the structure of a chat's page without what people wrote, and how many elements each of the " +
       "driver's selectors finds. For reports of a site that changed.",
     annotations: { readOnlyHint: true, openWorldHint: true },
-    inputSchema: object({ service: { enum: on } }, ['service']),
+    inputSchema: object({ service: { type: 'string', enum: on } }, ['service']),
     run: (call) => snapshot(chats, call.args.service as Site, call.signal),
   })
   tools.push(...historyTools(chats))
