@@ -56,6 +56,9 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
 	}
+	if len(services) == 1 && (*consensus || *compare) {
+		return fmt.Errorf("%w: a comparison needs two chats or more, and has only %s", errUsage, services[0])
+	}
 	tool, arguments := chatToolFor(services, *consensus, *compare)
 	arguments["prompt"] = question
 	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
@@ -91,8 +94,8 @@ func unasked(stdout io.Writer, asJSON bool, code string, err error) error {
 	if !asJSON {
 		return err
 	}
-	if errors.Is(err, errNotPaired) {
-		code = "NOT_PAIRED"
+	if u, ok := errors.AsType[unreachable](err); ok {
+		code = u.code
 	}
 	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {Code: code, Message: err.Error()}}), err)
 }
@@ -142,13 +145,7 @@ func chatToolFor(services []string, consensus, compare bool) (string, map[string
 
 // printAnswer prints the texts of a result, or all of it as JSON.
 func printAnswer(result *mcp.CallToolResult, asJSON bool, stdout io.Writer) error {
-	var texts []string
-	for _, block := range result.Content {
-		if text, ok := block.(*mcp.TextContent); ok {
-			texts = append(texts, text.Text)
-		}
-	}
-	text := printable(strings.Join(texts, "\n\n"))
+	text := printable(textOf(result))
 	if asJSON {
 		if err := printJSON(stdout, result); err != nil {
 			return err

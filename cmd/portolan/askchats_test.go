@@ -90,6 +90,47 @@ func TestNoChatIsAsked(t *testing.T) {
 	}
 }
 
+// A list without tools does not say why no browser can be asked. The answer to a call does.
+func TestABrowserThatCannotBeAskedIsExplained(t *testing.T) {
+	defer func(before time.Duration) { offerWait = before }(offerWait)
+	offerWait = 0
+	said := ""
+	server := mcp.NewServer(&mcp.Implementation{Name: "bridge"}, &mcp.ServerOptions{HasTools: true})
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != "tools/call" || said == "" {
+				return next(ctx, method, req)
+			}
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: said}}}, nil
+		}
+	})
+	ours, theirs := mcp.NewInMemoryTransports()
+	serving, err := server.Connect(t.Context(), theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer serving.Close()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "ask"}, nil).Connect(t.Context(), ours, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, row := range []struct{ said, code, message string }{
+		{"", "CHAT_DISABLED", "the browser offers no chat: open it, and switch one on in the side panel of Portolan"},
+		{"The person stopped everything. (STOPPED)", "STOPPED", "The person stopped everything. (STOPPED)"},
+		{`The browser profile "b" is not connected.`, "NOT_CONNECTED", `The browser profile "b" is not connected.`},
+	} {
+		said = row.said
+		_, err := offeredChats(t.Context(), session)
+		var out bytes.Buffer
+		unasked(&out, true, "CHAT_DISABLED", err)
+		var got struct{ Error callFailure }
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Error.Code != row.code || got.Error.Message != row.message {
+			t.Errorf("%q: %v, %s", row.said, err, out.String())
+		}
+	}
+}
+
 // A person who has changed their mind ends the command instead of the question.
 func TestAQuestionIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 	in, typing, err := os.Pipe()

@@ -25,7 +25,7 @@ import (
 const promptEvery = time.Minute
 
 // offerWait is the time for a browser to connect.
-const offerWait = 5 * time.Second
+var offerWait = 5 * time.Second
 
 const (
 	maxScenarioFile = 1 << 20
@@ -192,7 +192,12 @@ func (c *checker) plan(ctx context.Context, chosen []scenario, sites []string) (
 	return plan, nil
 }
 
-var errNotPaired = errors.New("no browser is paired: run portolan bridge pair")
+// An unreachable says why no browser can be asked.
+type unreachable struct{ code, text string }
+
+func (u unreachable) Error() string { return u.text }
+
+var errNotPaired = unreachable{"NOT_PAIRED", "no browser is paired: run portolan bridge pair"}
 
 // offeredChats returns the sites that the browser offers. A browser that is just connecting gets
 // some seconds.
@@ -221,6 +226,15 @@ func offeredChats(ctx context.Context, session *mcp.ClientSession) ([]string, er
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-patience:
+			if len(list.Tools) == 0 { // the answer to a call says why
+				if result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "chat_all"}); err == nil && result.IsError {
+					why := unreachable{"NOT_CONNECTED", printable(textOf(result))}
+					if strings.HasSuffix(why.text, "(STOPPED)") {
+						why.code = "STOPPED"
+					}
+					return nil, why
+				}
+			}
 			return nil, errors.New("the browser offers no chat: open it, and switch one on in the side panel of Portolan")
 		case <-ctx.Done():
 			return nil, ctx.Err()

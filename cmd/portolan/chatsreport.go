@@ -130,5 +130,5 @@ func textOf(r *mcp.CallToolResult) string {
 			all = append(all, c.Text)
 		}
 	}
-	return strings.Join(all, "\n")
+	return strings.Join(all, "\n\n")
 }
