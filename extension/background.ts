@@ -148,7 +148,7 @@ const nothing: Record<string, object> = {
 }
 
 /** Answers a request about resources, their subscriptions, prompts or completion. */
-function answer(
+async function answer(
   method: string,
   params: Record<string, unknown>,
   client: Client,
@@ -161,10 +161,10 @@ function answer(
   const offers = settings.options.publishRegistry || method === 'resources/unsubscribe'
   if (!offers || settings.stopped && empty) {
     if (!empty) throw new Error('The person does not offer the servers of the registry.')
-    return Promise.resolve(empty)
+    return empty
   }
   const request = registry.request(method)
-  const isRead = /\/(?:read|get)$/.test(method)
+  const isRead = /read$|get$/.test(method)
   if (isRead) return performer.perform(method, params, client, signal, reached, request)
   // Only what is read is in the activity: clients ask for the rest all the time.
   return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached }).catch(failure)
@@ -216,8 +216,8 @@ const links = new Links({
     notifyOrigins(pairing)
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
+    await Promise.all([runningModule(), followRegistry()])
     ;(await runningModule()).serve(connection, pairing)
-    void followRegistry()
   },
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),
 })

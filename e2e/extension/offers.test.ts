@@ -398,6 +398,12 @@ test('a person who offers no servers offers nothing of them', async () => {
   await rig.ask('setOptions', { publishRegistry: true })
 })
 
+test('the first list of a service worker that starts again has the tools of servers', async () => {
+  await rig.killWorker()
+  const { tools } = await desk.listTools() // waits for the worker's first list
+  assert.deepEqual(tools.filter((t) => t.name.endsWith('__pay')).map((t) => t.name), ['harbour__pay', 'twin__pay'])
+})
+
 test('a service worker that starts again watches what clients still watch', async () => {
   await desk.subscribeResource({ uri: 'harbour://chart' })
   await server.watched('harbour://chart', 1)
