@@ -132,6 +132,9 @@ func (l *Local) Pair(ctx context.Context, t Terminal) (Pairing, error) {
 	}
 }
 
+// ErrEnded is the error of Attach if the bridge has ended.
+var ErrEnded = errors.New("the bridge that this one was attached to has ended")
+
 // Attach passes a desktop client's messages to the bridge unchanged, until either side
 // ends. The error is nil if the client or ctx ended.
 func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadCloser, out io.Writer) error {
@@ -161,13 +164,16 @@ func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadC
 		// Calls under way get no answer, because the client is gone.
 		cancel()
 		<-output
-		return err
+		if err != nil {
+			return ErrEnded
+		}
+		return nil
 	case <-output:
 		if ctx.Err() != nil {
 			return nil
 		}
 		_ = in.Close()
-		return errors.New("the bridge that this one was attached to has ended; start it again")
+		return ErrEnded
 	}
 }
 

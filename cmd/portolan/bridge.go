@@ -167,12 +167,7 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 		if dialErr != nil {
 			return fmt.Errorf("%w: %w; free it, or choose another with --listen", err, dialErr)
 		}
-		opts.Logger.Info("another bridge has the port and serves this client; its own --origin, --debug-dir and log are used",
-			"address", opts.Address)
-		return bounded(ctx, func(ctx context.Context) error {
-			defer other.Close()
-			return other.Attach(ctx, opts.Profile, opts.Project, stdin, stdout)
-		})
+		return bounded(ctx, func(ctx context.Context) error { return attachStdio(ctx, other, opts, stdin, stdout) })
 	case err != nil:
 		return err
 	}
@@ -180,14 +175,80 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithCancel(ctx)
-		served := make(chan error, 1)
-		go func() { served <- b.Serve(ctx) }()
-		err := b.ServeClient(ctx, stdin, writeCloser{stdout})
-		exitSoon()
-		cancel()
-		return errors.Join(err, <-served)
+		return serveWith(ctx, b, func(ctx context.Context) error {
+			return b.ServeClient(ctx, stdin, writeCloser{stdout})
+		})
 	})
+}
+
+// serveWith serves other clients while f serves the one at stdin.
+func serveWith(ctx context.Context, b *bridge.Bridge, f func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(ctx) }()
+	err := f(ctx)
+	exitSoon()
+	cancel()
+	return errors.Join(err, <-served)
+}
+
+// attachStdio passes the client at stdin on to the bridge that has the port. When that one ends, another one goes on:
+// one that has taken the port meanwhile, or this process.
+func attachStdio(ctx context.Context, other *bridge.Local, opts *bridge.Options, stdin io.ReadCloser, stdout io.Writer) error {
+	client := bridge.KeepClient(stdin, stdout)
+	defer client.Close()
+	for {
+		opts.Logger.Info("another bridge has the port and serves this client; its own --origin, --debug-dir and log are used",
+			"address", opts.Address)
+		ended, err := client.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+			defer other.Close()
+			return other.Attach(ctx, opts.Profile, opts.Project, in, out)
+		})
+		if ended || ctx.Err() != nil || !errors.Is(err, bridge.ErrEnded) {
+			return err
+		}
+		opts.Logger.Info("that bridge has ended")
+		var own *bridge.Bridge
+		if other, own, err = successor(ctx, opts); err != nil {
+			return err
+		}
+		if own != nil {
+			opts.Logger.Info("this bridge has the port now", "address", own.Addr())
+			return serveWith(ctx, own, func(ctx context.Context) error {
+				_, err := client.Serve(func(in io.ReadCloser, out io.WriteCloser) error { return own.ServeClient(ctx, in, out) })
+				return err
+			})
+		}
+	}
+}
+
+// successorWait is the time for a bridge that is started again to take its port.
+const successorWait = 2 * time.Second
+
+// successor returns the bridge that takes the port of one that has ended, or else one of this process.
+func successor(ctx context.Context, opts *bridge.Options) (other *bridge.Local, own *bridge.Bridge, err error) {
+	for deadline := time.Now().Add(successorWait); ; {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		if other, err = bridge.Dial(ctx, opts); err == nil {
+			return other, nil, nil
+		}
+		if time.Now().Before(deadline) {
+			continue
+		}
+		if own, err = bridge.New(opts); err != nil {
+			return nil, nil, err
+		}
+		if err = own.Listen(); err == nil {
+			return nil, own, nil
+		}
+		if !errors.Is(err, bridge.ErrPortTaken) || time.Now().After(deadline.Add(successorWait)) {
+			return nil, nil, err
+		}
+	}
 }
 
 type writeCloser struct{ io.Writer }

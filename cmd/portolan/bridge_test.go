@@ -269,6 +269,57 @@ func TestBridgeStdio(t *testing.T) {
 	}
 }
 
+// The client that began the bridge leaves. The others go on: one of them has the port then.
+func TestBridgeStdioGoesOnWithoutTheFirst(t *testing.T) {
+	p := newProgram(t)
+	connect := func() (*exec.Cmd, *mcp.ClientSession) {
+		t.Helper()
+		cmd := p.command("--stdio")
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, nil).
+			Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd, session
+	}
+	_, one := connect()
+	second, two := connect()
+	third, three := connect()
+	key := p.pair(t)
+	p.extend(t, key)
+	hello := func(s *mcp.ClientSession) {
+		t.Helper()
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "hello"})
+		if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "from the browser" {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+	hello(two)
+	one.Close()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("tcp", p.addr); err == nil {
+			c.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no bridge listens")
+		}
+	}
+	p.extend(t, key)
+	hello(two)
+	hello(three)
+	two.Close()
+	three.Close()
+	for _, cmd := range []*exec.Cmd{second, third} {
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("it ended with %v", cmd.ProcessState)
+		}
+	}
+	if _, err := net.Dial("tcp", p.addr); err == nil {
+		t.Error("something still listens")
+	}
+}
+
 // B3: the bridge logs into a file that only the user may read, without secrets.
 func TestBridgeLogFile(t *testing.T) {
 	p := newProgram(t)

@@ -1,0 +1,146 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
+)
+
+//lint:file-ignore SA1019 log levels belong to the versions that the bridge speaks
+
+// A client that is attached to a bridge goes on with the next one when that ends. It need not do anything.
+func TestAClientOutlivesItsBridge(t *testing.T) {
+	for _, version := range []string{"2025-11-25", modern} {
+		t.Run(version, func(t *testing.T) {
+			checkLeaks(t)
+			dir := t.TempDir()
+			first, stop := run(t, &bridge.Options{Dir: dir})
+			stopped := false
+			defer func() {
+				if !stopped {
+					stop()
+				}
+			}()
+			e, asked := watchable()
+			e.pair(t, first)
+			e.connect(t, first)
+			second := start(t, &bridge.Options{Settle: patience})
+			heir, askedAgain := watchable()
+			heir.label = "Heir"
+			heir.pair(t, second)
+
+			clientIn, bridgeOut := io.Pipe()
+			bridgeIn, clientOut := io.Pipe()
+			kept := bridge.KeepClient(bridgeIn, bridgeOut)
+			defer kept.Close()
+			type served struct {
+				clientEnded bool
+				err         error
+			}
+			ended := make(chan served, 1)
+			go func() {
+				clientEnded, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+					l, err := bridge.Dial(t.Context(), &bridge.Options{Address: first.Addr(), Dir: dir})
+					if err != nil {
+						return err
+					}
+					defer l.Close()
+					return l.Attach(context.Background(), "", "", in, out)
+				})
+				ended <- served{clientEnded, err}
+			}()
+			heard, questions := make(chan string, 100), make(chan string, 2)
+			d := newDesktopOf(t, version, &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, &mcp.ClientOptions{
+				ResourceUpdatedHandler: func(_ context.Context, req *mcp.ResourceUpdatedNotificationRequest) { heard <- req.Params.URI },
+				LoggingMessageHandler:  func(_ context.Context, req *mcp.LoggingMessageRequest) { heard <- fmt.Sprint(req.Params.Data) },
+				ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+					questions <- "asked"
+					<-ctx.Done()
+					questions <- "withdrawn"
+					return nil, ctx.Err()
+				},
+			})
+			d.names(t, true)
+			if version != modern {
+				if err := errors.Join(
+					d.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "file:///a"}),
+					d.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "file:///b"}),
+					d.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "file:///b"}),
+					d.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}),
+				); err != nil {
+					t.Fatal(err)
+				}
+				expect(t, asked, "+file:///a", "+file:///b", "-file:///b")
+			}
+			under := make(chan string, 2)
+			for _, tool := range []string{"wait", "ask"} {
+				if tool == "ask" && version == modern {
+					continue // the question is a result there
+				}
+				go func() {
+					result, err := d.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": "x"}})
+					if err != nil {
+						under <- err.Error()
+						return
+					}
+					under <- said1(result)
+				}()
+			}
+			next(t, e.waiting)
+			if version != modern {
+				expect(t, questions, "asked")
+			}
+
+			stop()
+			stopped = true
+			if got := <-ended; got.clientEnded || !errors.Is(got.err, bridge.ErrEnded) {
+				t.Fatalf("the first bridge: %+v", got)
+			}
+			if got := next(t, under); !strings.Contains(got, "may have run") {
+				t.Errorf("a call under way: %s", got)
+			}
+			if version != modern {
+				next(t, under)
+				expect(t, questions, "withdrawn")
+			}
+
+			go func() {
+				clientEnded, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+					return second.ServeClient(context.Background(), in, out)
+				})
+				ended <- served{clientEnded, err}
+			}()
+			heir.connect(t, second)
+			d.names(t, true)
+			if got, isError := d.call(t, "echo", map[string]any{"text": "x"}); got != `Heir: {"text":"x"}` || isError {
+				t.Errorf("echo said %q, %v", got, isError)
+			}
+			if version != modern {
+				expect(t, askedAgain, "+file:///a")
+				for len(heard) == 0 { // go-sdk notes a subscription after its handler
+					if err := heir.server.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: "file:///a"}); err != nil {
+						t.Fatal(err)
+					}
+					d.call(t, "echo", nil)
+				}
+				expect(t, heard, "file:///a")
+				d.call(t, "log", map[string]any{"text": "ahoy"})
+				for got := ""; got != "ahoy"; {
+					got = next(t, heard)
+				}
+			}
+			clientOut.Close()
+			if got := <-ended; !got.clientEnded || got.err != nil {
+				t.Errorf("the client: %+v", got)
+			}
+			clientIn.Close()
+		})
+	}
+}
