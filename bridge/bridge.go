@@ -235,7 +235,7 @@ func (b *Bridge) closeSessions() {
 // one line. The command portolan bridge --stdio uses it, beside Serve.
 func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	w := &lineWriter{w: out}
-	return b.serveClient(ctx, "", b.opts.Project, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: struct {
+	return b.serveClient(ctx, "", b.opts.Project, func() {}, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: struct {
 		io.Writer
 		io.Closer
 	}{w, out}})
@@ -260,7 +260,9 @@ func (b *Bridge) begun(session *mcp.ServerSession) {
 	}()
 }
 
-func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp.Transport) error {
+// serveClient serves the one client of a transport. When ctx ends, it hangs up first: an answer to a call that is
+// cancelled would not say why.
+func (b *Bridge) serveClient(ctx context.Context, profile, project string, hangUp func(), t mcp.Transport) error {
 	r := newRelay(b, profile)
 	r.id, r.project = rand.Text()[:16], ProjectName(project)
 	b.mu.Lock()
@@ -274,7 +276,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 		b.instances.end(r.id)
 		b.rounds.end(r.id)
 	}()
-	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.endSession(r.id) }, r.catchUp}, nil)
+	session, err := r.server.Connect(context.WithoutCancel(ctx), sessionTransport{t, func() { b.endSession(r.id) }, r.catchUp}, nil)
 	if err != nil {
 		return err
 	}
@@ -283,6 +285,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, t mcp
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
+		hangUp()
 		b.endSession(r.id)
 		go session.Close() // it may wait for a read of stdin that never returns
 		select {

@@ -78,7 +78,7 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 		}
 		if m.Type == "attach" {
 			if sendLocal(ctx, c, localMessage{Type: "attached"}) == nil {
-				_ = b.serveClient(ctx, m.Profile, m.Project, c)
+				_ = b.serveClient(ctx, m.Profile, m.Project, func() { c.CloseWith(1001, "the bridge ends") }, c)
 			}
 			return
 		}
