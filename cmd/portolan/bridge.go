@@ -130,7 +130,7 @@ func listen(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
 			return nil, fmt.Errorf("%w: %w; free it, or choose another with --listen", err, dialErr)
 		}
 		other.Close()
-		return nil, fmt.Errorf("%w: a bridge of yours is running there", err)
+		return nil, fmt.Errorf("%w: a bridge of yours is running there; MCP clients start one, too", err)
 	}
 	return b, err
 }
