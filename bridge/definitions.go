@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Most clients refuse a whole list of tools for one member of another type than the specification's. So one server would
-// hide the tools of all others, and the browser's own.
+// Most clients refuse a whole list of tools for one member of another type than the specification's. So one server
+// would hide the tools of all others, and the browser's own.
 
 // A repair returns a member as clients take it, or nil to leave it out. The member is nil if there is none.
 type repair func(member json.RawMessage) json.RawMessage

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// A KeptClient is a desktop client over lines of text. It outlives its bridge: the next one gets what the client had set
-// up, and its open requests. A call that was under way is answered, because it may have run.
+// A KeptClient is a desktop client over lines of text. It outlives its bridge: the next one gets what the client had
+// set up, and its open requests. A call that was under way is answered, because it may have run.
 type KeptClient struct {
 	w        *lineWriter
 	messages chan json.RawMessage // of the client; closed at its end
@@ -171,8 +171,8 @@ func (k *KeptClient) repeats() (session json.RawMessage, rest []json.RawMessage)
 	return session, rest
 }
 
-// says notes what the client sends, and returns it for the bridge. The answer to a question that no bridge asks any more
-// is nil.
+// says notes what the client sends, and returns it for the bridge. The answer to a question that no bridge asks any
+// more is nil.
 func (k *KeptClient) says(m message) json.RawMessage {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -24,6 +24,7 @@ import { panelPort, registryPort, type State } from './messages.ts'
 import { Settings } from './settings.ts'
 import { debugBundle, StatePublisher } from './state.ts'
 import { damaged, isLike, loadAll } from './stored.ts'
+import { timeout } from './timeout.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { originOf } from '../wasm/js/shared/origin.ts'
 import { PublishedRegistry } from './tools/registry.ts'
@@ -34,6 +35,8 @@ import { PageTools } from './webmcp/pages.ts'
 
 const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
+/** How long clients wait at the start for the tools of servers, in ms. */
+const patience = 3000
 
 let permissions: State['permissions'] = { bookmarks: false, debugger: false, origins: [] }
 const changed = () => publisher.changed()
@@ -217,14 +220,13 @@ const links = new Links({
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
     await Promise.all([runningModule(), followRegistry()])
+    await timeout(patience, registry.listed!) // some clients list tools only once
     ;(await runningModule()).serve(connection, pairing)
   },
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),
 })
 /** Passes the logs of servers on while the user offers them. */
-async function followRegistry(): Promise<void> {
-  await registry.follow(settings.options.publishRegistry).catch(() => {})
-}
+const followRegistry = () => registry.follow(settings.options.publishRegistry).catch(() => {})
 const pairer = new Pairer({
   ...linkHost,
   problem: (address) => links.problem(address),

@@ -14,7 +14,6 @@ import type {
 } from '../../wasm/js/shared/types.ts'
 import * as browser from '../browser.ts'
 import { PublishedOffers } from './offers.ts'
-import { timeout } from '../timeout.ts'
 import { ToolFault, type AskUser, type ServerQuestion, type Tool, type ToolCall } from './tool.ts'
 
 const storage: StorageAdapter = {
@@ -22,9 +21,6 @@ const storage: StorageAdapter = {
   set: (key, value) => browser.writeStored('local', `registry:${key}`, value),
   remove: (key) => browser.removeStored('local', `registry:${key}`),
 }
-
-/** How long clients wait at the start for the tools of servers, in ms. Some list tools only once. */
-const patience = 3000
 
 /** The registry of the user's MCP servers, for the extension's pages and for desktop clients. */
 export class PublishedRegistry {
@@ -41,7 +37,7 @@ export class PublishedRegistry {
   private readonly logged: (entry: LogEntry) => void
   private unfollow = () => {}
   /** Settles when the stored servers have answered, or have failed. */
-  private listed: Promise<unknown> | undefined
+  listed: Promise<unknown> | undefined
 
   /**
    * `changed`: the tools may differ. `offersChanged`: resources and prompts may. `logged` gets messages of logs.
@@ -78,14 +74,13 @@ export class PublishedRegistry {
     return this.askUser(question, signal)
   }
 
-  /** Passes on what servers write to their logs, or no more. Then waits a little for their tools. */
+  /** Passes on what servers write to their logs, or no more. */
   async follow(on: boolean): Promise<void> {
     this.unfollow()
     const off = this.unfollow = () => {}
     const registry = on && await this.open()
     if (registry && this.unfollow === off) // else a later call decides
       this.unfollow = registry.observe(({ log }) => log && this.logged(log), { logs: true })
-    await timeout(patience, this.listed!)
   }
 
   /** Ends what the clients of a pairing's bridge have subscribed to. */
