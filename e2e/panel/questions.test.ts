@@ -251,10 +251,13 @@ test('a server samples: the person edits the messages and the answer, and sees b
   assert.equal(await dialog(p).getByLabel('System prompt').inputValue(), 'Be brief.')
   assert.equal(await dialog(p).getByLabel('Message to the model').nth(1).inputValue(), 'Where am <b>I</b>?')
   await dialog(p).getByText('The answer may have 20 tokens.').waitFor()
-  await dialog(p).getByLabel('Message to the model').nth(1).fill('Where is the quay?')
+  const asked = dialog(p).getByLabel('Message to the model').nth(1)
+  const { width } = (await asked.boundingBox())!
+  await asked.fill('Where is the quay?')
   await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
   const said = dialog(p).getByLabel('Answer of the model').getByRole('textbox')
   assert.equal(await said.inputValue(), 'WHERE IS THE QUAY?')
+  assert.equal((await said.boundingBox())!.width, width)
   await said.fill('Over there.')
   await dialog(p).getByRole('button', { name: 'Send' }).click()
   assert.deepEqual(JSON.parse(await answer), {

@@ -43,7 +43,7 @@ class SamplingQuestion extends QuestionDialog<SamplingResult | undefined> {
       <p>${this.t('sample_why')}</p>
       ${
       answer
-        ? html`<section class="result" aria-label=${this.t('sample_answer')}>${
+        ? html`<section class="entry" aria-label=${this.t('sample_answer')}>${
           this.blocks(this.t('sample_answer'), answer.content, (content) => (this.answer = { ...answer, content }))
         }</section>`
         : html`${
