@@ -208,6 +208,21 @@ test('resources are searched, read, copied and watched', async (t) => {
   assert.deepEqual(p.faults, [])
 })
 
+test('the name of a resource takes one line while there is room, and its URI is cut', async (t) => {
+  const p = await openPanel(browser, site, { query: { view: 'resources' }, servers: servers() })
+  t.after(() => p.page.close())
+  const row = p.panel.locator('.about').filter({ hasText: 'The tide' })
+  await row.evaluate((e) => (e.style.maxInlineSize = '220px'))
+  const [name, uri] = await row.locator('> span').evaluateAll((parts) =>
+    parts.map((e) => ({
+      lines: e.clientHeight / parseFloat(getComputedStyle(e).lineHeight),
+      cut: e.scrollWidth > e.clientWidth,
+    }))
+  )
+  assert.ok(name!.lines < 1.5, `${name!.lines} lines`)
+  assert.ok(uri!.cut)
+})
+
 test('a picture that is read again is the new one', async (t) => {
   const before = contents['demo://picture']!
   t.after(() => (contents['demo://picture'] = before))

@@ -184,7 +184,6 @@ p.budget { display: block; }
 .tool:hover { background: color-mix(in oklab, var(--_ink) 4%, transparent); }
 .about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400;
   overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
-.about .mono { flex: 0 1 auto; }
 .clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   text-align: match-parent; }
 .tokens { font-variant-numeric: tabular-nums; }

@@ -29,7 +29,7 @@ class SkillsView extends OfferList<SkillInfo> {
     return html`<button type="button" class="quiet about" @click=${() =>
       this.panel.show({ kind: 'skill', skill, approved: () => this.reload() })}>
         <span><bdi>${line(skill.name, 128)}</bdi></span>
-        ${this.offers?.some(isAlike) ? html`<span class="mono clip" dir="ltr">${line(skill.uri, 500)}</span>` : nothing}
+        ${this.offers?.some(isAlike) ? html`<span class="mono" dir="ltr">${line(skill.uri, 500)}</span>` : nothing}
         <span class="dim clip" dir="auto">${clean(skill.description, 160)}</span>
       </button>
       ${skill.held ? html`<span class="badge warn">${this.t(`prompt_${skill.held}`)}</span>` : nothing}${
