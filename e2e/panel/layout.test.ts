@@ -259,6 +259,20 @@ test('from right to left, the arrow of an open group points down', async () => {
   await p.page.close()
 })
 
+test('from right to left, a short URI in English begins beside the name', async () => {
+  const p = await all.states.resources!({}, { locale: 'ar' })
+  const gap = await p.panel.locator('.about').first().evaluate((row) => {
+    const [name, uri] = [...row.querySelectorAll('span')].map((e) => {
+      const text = new Range()
+      text.selectNodeContents(e)
+      return text.getBoundingClientRect()
+    })
+    return name!.left - uri!.right
+  })
+  assert.ok(gap > 0 && gap < 20, `${gap} px`)
+  await p.page.close()
+})
+
 test('W14: shape and word show a standing, and not colour alone', async () => {
   const p = await all.states.errors!()
   const cards = await p.page.evaluate(() =>

@@ -185,7 +185,7 @@ p.budget { display: block; }
 .about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400;
   overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
 .clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
-  text-align: match-parent; }
+  text-align: -webkit-match-parent; text-align: match-parent; }
 .tokens { font-variant-numeric: tabular-nums; }
 .badge { display: inline-flex; gap: .2rem; align-items: center; font-size: .78rem; border-radius: 9px;
   padding: .05rem .5rem; border: 1px solid var(--_line); color: var(--_dim); overflow-wrap: anywhere; }
