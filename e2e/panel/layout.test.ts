@@ -292,6 +292,15 @@ test('W14: shape and word show a standing, and not colour alone', async () => {
   await p.page.close()
 })
 
+test('in a narrow window the timeline shows whole names of tools', async () => {
+  const p = await all.states.activity!({ viewport: { width: 360, height: 740 } })
+  const cut = await p.panel.locator('.line button').evaluateAll((names) =>
+    names.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)
+  )
+  assert.deepEqual(cut, [])
+  await p.page.close()
+})
+
 test('on paper nothing is cut off, and icons grow with the font', async () => {
   const p = await all.states.activity!({ colorScheme: 'dark' })
   await p.page.emulateMedia({ media: 'print' })

@@ -34,8 +34,8 @@ export const styles = css`
 .panel { background: var(--_ground); border-radius: var(--_radius); padding: 1rem; display: grid; gap: 1rem;
   min-inline-size: 0; }
 dialog, .add { overflow-wrap: anywhere; } :is(dialog, .add) button { overflow-wrap: normal; }
-h2, h3, p, ul, pre { margin: 0; }
-ul { list-style: none; padding: 0; }
+h2, h3, p, ul, pre, .items { margin: 0; }
+ul, .items { list-style: none; padding: 0; }
 h2 { font-size: 1.15rem; } [role=heading] { font-weight: 700; } h3, [role=heading] { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
 .dim { color: var(--_dim); font-size: .86rem; }
 .mono, pre, code { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace);
@@ -218,14 +218,14 @@ portolan-combo { display: block; }
 :is([role=status], [role=alert]):empty { position: absolute; }
 .log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
-[role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
+[role=listbox] { margin: .2rem 0 0; padding: .2rem; max-block-size: 12rem; overflow: auto;
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
 [role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; }
 [role=option]:is(:hover, [aria-selected=true]) { background: color-mix(in oklab, var(--_accent) 18%, transparent); }
 portolan-try > form, portolan-wording > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
   border-color: var(--_accent); }
-.items { margin: 0; padding: 0; list-style: none; display: grid; gap: .5rem; }
+.items { display: grid; gap: .5rem; }
 .items li { display: flex; gap: .4rem; align-items: end; } .items li > div { flex: 1; min-inline-size: 0; }
 progress { accent-color: var(--_accent); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
@@ -291,7 +291,7 @@ dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); 
   .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
   .about { flex-wrap: wrap; } .about .clip { flex-basis: 100%; }
   .budget { grid-template-columns: minmax(0, 1fr); }
-  .line { grid-template-columns: 6.5rem minmax(0, 1fr) 5rem; } .line > :last-child { display: none; }
+  .line { grid-template-columns: minmax(0, 1fr) 6.5rem; } .line > :is(:first-child, :last-child) { display: none; }
 }
 @media (prefers-reduced-motion: no-preference) { .turning { animation: turn 1.1s linear infinite; }
 @keyframes turn { to { rotate: 360deg; } } }
