@@ -74,7 +74,7 @@ test('what changes while a person reads it is shown next, and not approved', asy
     })
   }
   const approve = dialog(p).getByRole('button', { name: 'Approve', exact: true })
-  const shows = (text: string) => dialog(p).locator('.held-tool', { hasText: text })
+  const shows = (text: string) => dialog(p).locator('.entry', { hasText: text })
   await change('Reads one file.')
   await cardOf(p, 'files').getByRole('button', { name: 'Review…' }).first().click()
   await shows('one').nth(1).waitFor()

@@ -81,10 +81,10 @@ details[open] > summary { margin-block-end: .4rem; }
 meter { inline-size: 100%; block-size: .8rem; }
 
 .icon { display: block; flex: none; inline-size: 1.25rem; }
-.icon .line, .icon .track { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round;
+.icon :is(.line, .track, .cut) { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round;
   stroke-linejoin: round; }
 .icon .track { opacity: .3; } .icon .fill { fill: currentcolor; }
-.icon .cut { fill: none; stroke: var(--_paper); stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
+.icon .cut { stroke: var(--_paper); }
 .icon .dashed { stroke-dasharray: 2 3.6; }
 
 .bar { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: end; border-block-end: 1px solid var(--_line); }
@@ -99,9 +99,10 @@ meter { inline-size: 100%; block-size: .8rem; }
   font-variant-numeric: tabular-nums; }
 [role=tabpanel] { display: grid; gap: 1rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 
-.cards { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
-portolan-card, portolan-tools, portolan-add, portolan-activity, portolan-headers { display: block; min-inline-size: 0; }
-portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-skill-list, portolan-log {
+.cards, .credentials { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
+portolan-card, portolan-add, portolan-headers { display: block; min-inline-size: 0; }
+portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-skill-list, portolan-log,
+.content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue {
   display: grid; gap: .9rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 .card { --_tone: var(--_dim); background: var(--_paper); border: 1px solid var(--_line);
   border-inline-start: 4px solid var(--_tone); border-radius: var(--_radius); padding: .7rem .9rem; display: grid;
@@ -131,8 +132,6 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
   display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); font-size: .92rem; }
 .held { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between;
   background: var(--_wait-wash); border-radius: 8px; padding: .5rem .7rem; font-size: .92rem; }
-.held-tool { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; display: grid; gap: .5rem;
-  grid-template-columns: minmax(0, 1fr); }
 .part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
 .diff { white-space: pre-wrap; max-block-size: 18rem; overflow: auto;
   background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; }
@@ -201,7 +200,6 @@ dialog > header { display: flex; gap: 1rem; align-items: center; justify-content
 dialog > form, dialog > .content { padding: 1rem; display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
 dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_paper); margin: 0 -1rem -1rem;
   padding: .7rem 1rem; border-block-start: 1px solid var(--_line); }
-.credentials { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
 [aria-invalid=true] { border-color: var(--_bad); } .header > .hint { flex-basis: 100%; }
 .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
 .header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; }
@@ -209,8 +207,6 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 .secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
 .columns { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
 
-.content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue { display: grid;
-  gap: .9rem; grid-template-columns: minmax(0, 1fr); }
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
 portolan-combo { display: block; }
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }

@@ -65,7 +65,7 @@ class Review extends PanelDialog {
 
   private instructions(before: string, now: string): TemplateResult {
     const id = freshId()
-    return html`<section class="held-tool" aria-labelledby=${id}>
+    return html`<section class="entry" aria-labelledby=${id}>
       <h3 id=${id}>${this.t('instructions')}</h3>
       <p class="dim">${this.t('instructions_held_why')}</p>
       <div class="diff" tabindex="0" role="group" aria-label=${this.t('instructions')} dir="auto">${
@@ -85,7 +85,7 @@ class Review extends PanelDialog {
     const differing = parts.filter((p) => t.changes.includes(p))
     const beside = t.before ? differing : []
     const flagsOf = (part: Part) => (t.flags ?? []).filter((f) => f.where.split('/')[1] === part)
-    return html`<section class="held-tool" aria-labelledby=${id}>
+    return html`<section class="entry" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
       <p class="dim">${why}</p>
       ${flagList(this.panel.words, t.flags?.filter((f) => !beside.some((part) => flagsOf(part).includes(f))))}
