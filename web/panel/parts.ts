@@ -9,6 +9,5 @@ import './server/credentials.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 
-export { openly } from './server/fields.ts'
 export { readConfig } from '../config/read.ts'
 export { writeConfig } from '../config/write.ts'

@@ -175,7 +175,7 @@ class Edit extends PanelDialog {
     const patch = this.patch(new FormData(event.target as HTMLFormElement))
     let saved = ''
     try {
-      if (copy) await registry.addServer(name, withoutUndefined({ ...this.origin, enabled: true, ...patch }))
+      if (copy) await registry.addServer(name, { ...this.origin, enabled: true, ...patch } as ServerConfig)
       else {
         await registry.updateServer(server, patch)
         saved = `${this.t('saved_but_name')}. `
@@ -207,8 +207,5 @@ class Edit extends PanelDialog {
     return patch
   }
 }
-
-const withoutUndefined = <T extends object>(config: T): T =>
-  Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)) as T
 
 define('portolan-edit', Edit)
