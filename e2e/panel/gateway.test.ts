@@ -171,6 +171,28 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
     { polling: 200 },
   )
   assert.match(await gateway.run('origins'), /No origin was paired/)
+
+  // The card of each server offers a pairing, and no field for a token that no person knows.
+  await paste(p, '')
+  const card = p.panel.getByRole('article', { name: 'files', exact: true })
+  await p.page.evaluate(() => window.registry.retry('files'))
+  await card.getByText(`No gateway answers at ${gateway.address}`).waitFor()
+  await card.getByRole('button', { name: 'Find a running gateway' }).click()
+  await finder(p).and(p.page.locator(':focus')).waitFor()
+  await card.getByRole('button', { name: 'Cancel' }).click()
+  await card.getByRole('button', { name: 'Find a running gateway' }).click()
+  await card.locator('portolan-gateway').getByRole('button', { name: 'Cancel' }).waitFor()
+  assert.equal(await card.locator('input[type=password]').count(), 0)
+  const before = gateway.output().length
+  await field.fill(await askForDigits(p))
+  await p.panel.getByRole('button', { name: 'Check the digits' }).click()
+  await gateway.shows(/\[y\/N\]/, before)
+  gateway.type('y')
+  await card.getByText('Connected').waitFor()
+  await p.panel.locator('portolan-gateway').waitFor({ state: 'detached' })
+  await p.page.waitForFunction(() => window.registry.has('files__read_text_file'))
+  assert.match(await call(), /ahoy from a file/)
+  assert.match(await gateway.run('revoke', origin), /Revoked/)
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

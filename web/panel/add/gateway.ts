@@ -1,5 +1,4 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Entry } from '../../config/types.ts'
 import { caretAfter, digitsOf, grouped } from '../../pairing/digits.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
@@ -13,15 +12,17 @@ const defaultAddress = '127.0.0.1:55157'
 
 /** Says how local programs become servers of this page: the command to run, then the pairing with the gateway. */
 class Gateway extends PanelPart {
-  static override properties = reactive('entries', 'servers', 'step', 'fault', 'short')
-  static override initial = { step: 'idle', fault: '', short: false }
+  static override properties = reactive('entries', 'address', 'opened', 'step', 'fault', 'short')
+  static override initial = { entries: [], address: defaultAddress, step: 'idle', fault: '', short: false }
+  /** Pasted programs; none in the card of a gateway's server. */
   declare entries: readonly Entry[]
-  declare servers: Snapshot['servers']
+  declare address: string
+  /** The person has asked for the pairing in a card, which then has the focus. */
+  declare opened: boolean | undefined
   declare private step: 'idle' | 'looking' | 'digits' | 'terminal'
   declare private fault: string
   declare private short: boolean
   private readonly id_ = freshId()
-  private address = defaultAddress
   private digits = ''
   private typed: ((digits: string) => void) | undefined
   private attempt: AbortController | undefined
@@ -30,6 +31,10 @@ class Gateway extends PanelPart {
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.attempt?.abort()
+  }
+
+  protected override firstUpdated(): void {
+    this.moved = !!this.opened
   }
 
   protected override updated(): void {
@@ -44,7 +49,7 @@ class Gateway extends PanelPart {
       <p>${this.t('gateway_run')}</p>
       <div class="row"><code class="mono grow" dir="ltr">${command}</code>
         <button type="button" class="small" @click=${() => copy(this.panel, command)}>${this.t('copy')}</button></div>
-      ${save ? html`<p class="dim">${this.t('gateway_save')}</p>` : nothing}
+      ${save && this.entries.length ? html`<p class="dim">${this.t('gateway_save')}</p>` : nothing}
       ${
       this.step === 'digits'
         ? this.ask()
@@ -60,7 +65,11 @@ class Gateway extends PanelPart {
   private begin(): TemplateResult {
     const id = `${this.id_}-address`
     return html`<div role="alert">${this.fault ? html`<p class="hint bad">${this.fault}</p>` : nothing}</div>
-      <form class="row" @submit=${this.find}><button data-next>${this.t('gateway_find')}</button></form>
+      <form class="row" @submit=${this.find}><button data-next>${this.t('fix_gateway')}</button>${
+      this.opened
+        ? html`<button type="button" @click=${() => this.panel.askToken(undefined)}>${this.t('cancel')}</button>`
+        : nothing
+    }</form>
       <details ?open=${this.address !== defaultAddress}><summary>${
       this.t('advanced')
     }</summary><div class="field"><label for=${id}>${
@@ -136,6 +145,7 @@ class Gateway extends PanelPart {
     const { code, message } = e as GatewayFault
     const address = line(this.address, 100)
     if (!(e instanceof GatewayFault)) return this.t('gateway_strange', { address })
+    if (code === 'none') return `${this.t('cause_gateway', { host: address })} ${this.t('cause_gateway_why')}`
     return this.t(`gateway_${code}`, code === 'refused' ? { reason: line(message, 300) } : { address })
   }
 
@@ -148,13 +158,14 @@ class Gateway extends PanelPart {
       lints: [],
     }))
     // A server that is here already gets the new token.
-    const plans = plansOf(entries, this.servers).map((plan) => ({
+    const plans = plansOf(entries, this.panel.snapshot.servers).map((plan) => ({
       ...plan,
       keep: true,
       clash: plan.clash === 'skip' ? 'overwrite' as const : plan.clash,
     }))
     const done = new Map<Plan, string>()
     await carryOut(this.panel.registry, plans, done)
+    this.panel.askToken(undefined)
     const names = [...done.values()]
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
   }

@@ -45,7 +45,7 @@ class Preview extends PanelPart {
     }
       ${
       this.entries.some((e) => e.stdio)
-        ? html`<portolan-gateway .panel=${this.panel} .entries=${this.entries} .servers=${this.servers}></portolan-gateway>`
+        ? html`<portolan-gateway .panel=${this.panel} .entries=${this.entries}></portolan-gateway>`
         : nothing
     }
     ${

@@ -153,11 +153,9 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   stdio_why: 'لا تستطيع صفحة الويب تشغيل البرامج. يُشغَّل هذا هكذا:',
   gateway_run: 'تستطيع بوابة Portolan تشغيله على حاسوبك للصفحات التي تسمح لها. في الطرفية:',
   gateway_save: 'احفظ أولًا ما لصقته باسم mcp.json ثم شغّل هذا في المجلد نفسه.',
-  gateway_find: 'البحث عن بوابة قيد التشغيل',
   gateway_address: 'عنوان البوابة',
   gateway_looking:
     'جارٍ البحث عن بوابة على {address}. قد يسأل المتصفح هل يُسمح لهذا الموقع بالوصول إلى حاسوبك: اسمح بذلك.',
-  gateway_none: 'لا تجيب أي بوابة على {address}. شغّلها في الطرفية واسمح لهذا الموقع بالوصول إلى شبكتك المحلية.',
   gateway_digits: 'اكتب الأرقام الستة الظاهرة في الطرفية',
   gateway_check: 'تحقق من الأرقام',
   gateway_six: 'اكتب الأرقام الستة كلها.',
@@ -400,6 +398,8 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   cause_config_why: 'يُرجى تصحيحها.',
   cause_crash: 'اضطرت Portolan إلى البدء من جديد.',
   cause_crash_why: 'توقفت وحدتها. ضاع ما كان جاريًا، وبقيت إعداداتك.',
+  cause_gateway: 'لا تجيب أي بوابة على {host}.',
+  cause_gateway_why: 'شغّلها في الطرفية واسمح لهذا الموقع بالوصول إلى شبكتك المحلية.',
   cause_network: 'لم يصل جواب.',
   cause_network_why:
     'ربما {host} متوقف، أو لا يسمح لصفحات الويب (CORS). لا يقول المتصفح أيهما، ويستطيع الوكيل معرفة ذلك.',
@@ -409,6 +409,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   fix_edit: 'تعديل',
   fix_sign_in: 'تسجيل الدخول',
   fix_credentials: 'إضافة بيانات الدخول',
+  fix_gateway: 'البحث عن بوابة قيد التشغيل',
   fix_proxy: 'المرور عبر الوكيل',
   fix_proxy_secrets: 'المرور عبر الوسيط (سيرى الرمز)',
   fix_ask_proxy: 'معرفة السبب',

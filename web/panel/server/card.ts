@@ -129,40 +129,29 @@ class Card extends PanelPart {
     return this.t(`standing_${standing}`)
   }
 
-  private facts(): (TemplateResult | string)[] {
-    const { config, transport, protocolVersion, toolCount, toolTotal, serverInfo } = this.server
+  private facts(): unknown[] {
+    const { config, transport, protocolVersion, toolCount, toolTotal, serverInfo, signIn, scope } = this.server
+    const headers = Object.keys(config.headers ?? {})
     return [
       html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(placeOf(config.url), 80)}</bdi>`,
-      ...(transport ? [this.t(transport === 'sse' ? 'transport_sse' : 'transport_http')] : []),
-      ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
-      ...(this.server.signIn === 'signed-in' ? [this.t('signed_in')] : []),
-      ...(this.server.scope === 'project' || this.server.scope === 'override'
-        ? [this.t(`scope_${this.server.scope}`)]
-        : []),
-      ...(config.proxy === true ? [this.t('through_proxy')] : []),
-      ...(config.headers && Object.keys(config.headers).length
-        ? [
-          this.t(isKept(this.panel, config) ? 'headers_device' : 'headers_tab', {
-            names: Object.keys(config.headers).slice(0, 5).map((header) => clean(header, 60)).join(this.t('comma')),
-          }),
-        ]
-        : []),
-      ...(toolTotal
-        ? [
-          html`<button type="button" class="link" @click=${() => this.panel.showTools(this.name)}>${
-            this.t('tools_of', { n: toolCount, total: toolTotal })
-          }</button>`,
-        ]
-        : []),
-      ...(this.tokens ? [this.t('tokens', { n: this.tokens })] : []),
-      ...(serverInfo
-        ? [
-          html`<span title=${this.t('claimed')}><bdi>${
-            clean(`${serverInfo.title || serverInfo.name} ${serverInfo.version}`, 60)
-          }</bdi></span>`,
-        ]
-        : []),
-    ]
+      transport && this.t(transport === 'sse' ? 'transport_sse' : 'transport_http'),
+      protocolVersion && html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`,
+      signIn === 'signed-in' && this.t('signed_in'),
+      (scope === 'project' || scope === 'override') && this.t(`scope_${scope}`),
+      config.proxy === true && this.t('through_proxy'),
+      headers.length && this.t(isKept(this.panel, config) ? 'headers_device' : 'headers_tab', {
+        names: headers.slice(0, 5).map((header) => clean(header, 60)).join(this.t('comma')),
+      }),
+      toolTotal &&
+      html`<button type="button" class="link" @click=${() => this.panel.showTools(this.name)}>${
+        this.t('tools_of', { n: toolCount, total: toolTotal })
+      }</button>`,
+      this.tokens && this.t('tokens', { n: this.tokens }),
+      serverInfo &&
+      html`<span title=${this.t('claimed')}><bdi>${
+        clean(`${serverInfo.title || serverInfo.name} ${serverInfo.version}`, 60)
+      }</bdi></span>`,
+    ].filter(Boolean)
   }
 
   private readonly menu = (): MenuItem[] => {

@@ -5,9 +5,10 @@ import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
 import { isKept } from './keeping.ts'
+import { gatewayOf } from './diagnosis.ts'
 import { keepField } from './fields.ts'
 
-/** Asks for the values of headers in a server's card, and where to keep them. */
+/** Asks for the values of headers in a server's card, and where to keep them. A gateway is paired instead. */
 class Credentials extends PanelPart {
   static override properties = reactive('name', 'config', 'headers', 'opened', 'values', 'chosen', 'fault')
   static override initial = { values: {} }
@@ -32,6 +33,11 @@ class Credentials extends PanelPart {
 
   protected override render(): TemplateResult {
     const { id_: id } = this
+    const gateway = gatewayOf(this.config.url)
+    if (gateway) {
+      void this.panel.run(() => import('../add/gateway.ts'))
+      return html`<portolan-gateway .panel=${this.panel} .address=${gateway} .opened=${this.opened}></portolan-gateway>`
+    }
     return html`<form class="credentials" @submit=${this.save}>
       ${
       this.headers.map((header, i) =>

@@ -6,37 +6,30 @@ import { clean } from '../../ui/text.ts'
 import type { Cause } from './status.ts'
 
 type Server = Snapshot['servers'][string]
-type Fix = 'retry' | 'edit' | 'sign_in' | 'credentials' | 'proxy' | 'ask_proxy' | 'direct'
+type Fix = 'retry' | 'edit' | 'sign_in' | 'credentials' | 'gateway' | 'proxy' | 'ask_proxy' | 'direct'
 
-/** The help against a cause, and whether the server's owner has to give it. */
-const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
-  cors: { fix: 'proxy', owner: true },
-  dns: { fix: 'edit' },
-  tls: { fix: 'retry', owner: true },
-  not_https: { fix: 'edit' },
-  down: { fix: 'retry' },
-  timeout: { fix: 'retry' },
-  path: { fix: 'edit' },
-  local_network: { fix: 'retry' },
-  sign_in: { fix: 'sign_in' },
-  credentials: { fix: 'credentials' },
-  forbidden: { fix: 'edit', owner: true },
-  proxy: { fix: 'direct' },
-  server: { fix: 'retry' },
-  rate: { fix: 'retry' },
-  protocol: { fix: 'edit' },
-  redirect: { fix: 'edit' },
-  config: { fix: 'edit' },
-  crash: { fix: 'retry' },
-  network: { fix: 'ask_proxy' },
-  other: { fix: 'retry' },
+/** The help against causes for which another try is none. */
+const remedies: { [cause in Cause]?: Fix } = {
+  cors: 'proxy',
+  dns: 'edit',
+  not_https: 'edit',
+  path: 'edit',
+  sign_in: 'sign_in',
+  credentials: 'credentials',
+  gateway: 'gateway',
+  forbidden: 'edit',
+  proxy: 'direct',
+  protocol: 'edit',
+  redirect: 'edit',
+  config: 'edit',
+  network: 'ask_proxy',
 }
 
 /** The fault of a server, the button that helps, and the text for its owner. */
 export function diagnosis(panel: PanelContext, name: string, server: Server, cause: Cause): TemplateResult {
   const { words } = panel
-  const { owner } = remedies[cause]
-  let { fix } = remedies[cause]
+  if (['network', 'credentials'].includes(cause) && gatewayOf(server.config.url)) cause = 'gateway'
+  let fix = remedies[cause] ?? 'retry'
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
   // A person has to allow that the proxy sees what it would carry.
@@ -45,28 +38,28 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
   const act = () =>
     panel.run(async () => {
       if (fix === 'sign_in') return panel.signIn(name)
-      if (fix === 'credentials') return panel.askToken(name)
+      if (fix === 'credentials' || fix === 'gateway') return panel.askToken(name)
       if (fix === 'edit') return panel.show({ kind: 'edit', server: name })
-      if (fix === 'proxy') await panel.registry.updateServer(name, { proxy: true })
-      if (fix === 'ask_proxy') await panel.registry.updateServer(name, { proxy: 'auto' })
-      if (fix === 'direct') await panel.registry.updateServer(name, { proxy: false })
+      const proxy = ({ proxy: true, ask_proxy: 'auto', direct: false } as const)[fix as 'proxy']
+      if (proxy !== undefined) await panel.registry.updateServer(name, { proxy })
       await panel.retry(name)
     })
-  const letter = owner && ownerLetter(cause, server.config.url)
+  const places = {
+    host: hostOf(server.config.url),
+    origin: location.origin,
+    at: clean(server.signInHost ?? '', 100),
+  }
+  const letter = ownerLetter(cause, server.config.url)
   if (panel.signIns.waits(name)) return waitingView(panel, name, server)
   return html`<div class="diagnosis" part="diagnosis">
-    <p><strong>${words(`cause_${cause}`)}</strong> ${
+    <p><strong>${words(`cause_${cause}`, places)}</strong> ${
     words(
       carriesSecrets
         ? 'cause_cors_secrets'
         : cause === 'sign_in' && server.signInHost
         ? 'cause_sign_in_at'
         : `cause_${cause}_why`,
-      {
-        host: hostOf(server.config.url),
-        origin: location.origin,
-        at: clean(server.signInHost ?? '', 100),
-      },
+      places,
     )
   }</p>
     <div class="row">
@@ -133,6 +126,10 @@ If it checks Origin, please add that one to its list.`
   }
   return undefined
 }
+
+/** The address of the gateway that a URL is of. */
+export const gatewayOf = (url: string): string | undefined =>
+  /^http:..((?:127|localhost|.::1)[^/]+).s.[^/]+.mcp$/.exec(url)?.[1]
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
