@@ -226,7 +226,7 @@ export const en = {
   copy_config: 'Copy configuration',
   remove: 'Remove',
   removed: '{name} was removed.',
-  transport_http: 'Streamable HTTP',
+  'transport_streamable-http': 'Streamable HTTP',
   transport_sse: 'HTTP+SSE',
   transport_auto: 'Automatic transport',
   through_proxy: 'through the proxy',

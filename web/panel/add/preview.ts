@@ -108,9 +108,7 @@ class Preview extends PanelPart {
     }
       </div>
       <ul class="facts"><li>${this.host(entry, line(hostOf(url), 100))}</li>
-        <li>${
-      this.t(config.transport === 'sse' ? 'transport_sse' : config.transport ? 'transport_http' : 'transport_auto')
-    }</li>
+        <li>${this.t(`transport_${config.transport ?? 'auto'}`)}</li>
         ${
       entry.secrets.length
         ? html`<li>${

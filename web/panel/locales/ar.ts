@@ -223,7 +223,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   copy_config: 'نسخ الإعدادات',
   remove: 'إزالة',
   removed: 'أُزيل {name}.',
-  transport_http: 'HTTP متدفق',
+  'transport_streamable-http': 'HTTP متدفق',
   transport_sse: 'HTTP+SSE',
   transport_auto: 'يُكتشف النقل تلقائيًا',
   through_proxy: 'عبر الوكيل',

@@ -134,7 +134,7 @@ class Card extends PanelPart {
     const headers = Object.keys(config.headers ?? {})
     return [
       html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(placeOf(config.url), 80)}</bdi>`,
-      transport && this.t(transport === 'sse' ? 'transport_sse' : 'transport_http'),
+      transport && this.t(`transport_${transport}`),
       protocolVersion && html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`,
       signIn === 'signed-in' && this.t('signed_in'),
       (scope === 'project' || scope === 'override') && this.t(`scope_${scope}`),

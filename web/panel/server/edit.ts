@@ -116,7 +116,7 @@ class Edit extends PanelDialog {
         options(
           transports,
           config.transport ?? 'auto',
-          (v) => this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http'),
+          (v) => this.t(`transport_${v}`),
         )
       }</select></div>
             <div class="field"><label for="${id}-timeout">${this.t('timeout_s')}</label>
