@@ -99,7 +99,7 @@ meter { inline-size: 100%; block-size: .8rem; }
   font-variant-numeric: tabular-nums; }
 [role=tabpanel] { display: grid; gap: 1rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 
-.cards, .credentials { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
+.cards, .credentials, .entries { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
 portolan-card, portolan-add, portolan-headers { display: block; min-inline-size: 0; }
 portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-skill-list, portolan-log,
 .content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue {
@@ -221,7 +221,7 @@ portolan-combo { display: block; }
 portolan-try > form, portolan-wording > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
   border-color: var(--_accent); }
-.items { display: grid; gap: .5rem; }
+.items, .lints { display: grid; gap: .5rem; }
 .items li { display: flex; gap: .4rem; align-items: end; } .items li > div { flex: 1; min-inline-size: 0; }
 progress { accent-color: var(--_accent); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
@@ -254,10 +254,9 @@ a { color: var(--_accent); } .back { justify-self: start; }
 .flags { background: var(--_wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem;
   justify-items: start; }
 .flags li { padding-block: .1rem; overflow-wrap: anywhere; }
-.entries { display: grid; gap: .7rem; }
 .entry { border-block-start: 1px solid var(--_line); padding-block-start: .7rem; display: grid; gap: .5rem;
   grid-template-columns: minmax(0, 1fr); }
-.lints { display: grid; gap: .35rem; } portolan-preview footer { display: flex; justify-content: end; }
+portolan-preview footer { display: flex; justify-content: end; }
 .timeline { block-size: 26rem; overflow: auto; background: var(--_paper); border: 1px solid var(--_line);
   border-radius: var(--_radius); }
 .line { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr) 7rem 5rem; gap: .6rem; align-items: center;

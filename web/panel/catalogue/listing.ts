@@ -49,9 +49,7 @@ function listingOf(v: unknown, page?: string): (Listing & { latest: boolean; at:
 
 /** Pages to open: https only. */
 function link(url: string | undefined): string | undefined {
-  return url && url.length < 500 && URL.canParse(url) && new URL(url).protocol === 'https:'
-    ? new URL(url).href
-    : undefined
+  return url && url.length < 500 && /^https:\/\//i.test(url) && URL.canParse(url) ? new URL(url).href : undefined
 }
 
 /** One listing for each name: what says that it is the latest, or was published last. */

@@ -88,9 +88,9 @@ class CatalogueDialog extends PanelDialog {
     }</ul>
       ${
       !this.search?.done && !this.fault && (this.listings.length || !this.loading)
-        ? html`<button type="button" aria-disabled=${this.loading} @click=${() => {
-          if (!this.loading) void this.more()
-        }}>${this.t('more')}</button>`
+        ? html`<button type="button" aria-disabled=${this.loading} @click=${() => this.loading || this.more()}>${
+          this.t('more')
+        }</button>`
         : nothing
     }
     </div>`
