@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { define, focusSoon, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { RedactedConfig, ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
 import { maxServerName } from '../../../wasm/js/shared/wire.gen.ts'
 import { type Fault, faultView, fieldProblem, options } from '../../ui/fields.ts'
@@ -17,7 +17,7 @@ import { hostOf } from './diagnosis.ts'
 import { headersOf, rowsOf, type HeaderRow } from './headers.ts'
 import './headers.ts'
 
-const proxies = ['off', 'auto', 'on'] as const
+const proxies = ['false', 'auto', 'true'] as const
 const transports = ['auto', 'streamable-http', 'sse'] as const
 
 interface Problems {
@@ -79,7 +79,6 @@ class Edit extends PanelDialog {
 
   protected body(): TemplateResult {
     const { origin: config, id_: id } = this
-    const proxy = config.proxy === true ? 'on' : config.proxy === 'auto' ? 'auto' : 'off'
     const moved = hostOf(this.url) !== hostOf(config.url) && this.rows.some((r) => r.kept)
     const { name, url, headers } = this.checked ? this.problems() : { headers: new Map<string, string>() }
     return html`<form method="dialog" novalidate @submit=${this.save}>
@@ -106,7 +105,9 @@ class Edit extends PanelDialog {
       } .problems=${headers} @rows=${(e: CustomEvent<HeaderRow[]>) => (this.rows = e.detail)}></portolan-headers>
         ${this.rows.length ? keepField(this.panel.words, 'keep', isKept(this.panel, config)) : nothing}
         <fieldset><legend>${this.t('proxy')}</legend>
-          ${radios('proxy', proxies, proxy, (p) => [this.t(`proxy_${p}`), this.t(`proxy_${p}_means`)])}
+          ${
+        radios('proxy', proxies, `${config.proxy ?? false}`, (p) => [this.t(`proxy_${p}`), this.t(`proxy_${p}_means`)])
+      }
         </fieldset>
         ${trustFields(this.panel.words, config, this.remembered, this.forget)}
         <details class="advanced"><summary>${this.t('advanced')}</summary>
@@ -171,7 +172,7 @@ class Edit extends PanelDialog {
     }
     if (saysUnfinished(this)) return
     const { registry } = this.panel
-    const { server, copy, health, wanted: name } = this
+    const { server, copy, health, wanted: name, parentElement } = this
     const patch = this.patch(new FormData(event.target as HTMLFormElement))
     let saved = ''
     try {
@@ -187,6 +188,8 @@ class Edit extends PanelDialog {
       return
     }
     this.close()
+    // The menu of the renamed card: that of the earlier name is gone.
+    if (name !== server) focusSoon(parentElement!, `[aria-label=${JSON.stringify(this.t('menu_of', { name }))}]`)
     if (copy || health.status !== 'disabled') void this.panel.retry(name)
   }
 
@@ -196,7 +199,8 @@ class Edit extends PanelDialog {
     const { url, auth } = this.origin
     const moved = hostOf(this.url) !== hostOf(url)
     const seconds = Number(form.get('timeout'))
-    patch.proxy = form.get('proxy') === 'auto' ? 'auto' : form.get('proxy') === 'on'
+    const proxy = form.get('proxy')
+    patch.proxy = proxy === 'auto' ? proxy : proxy === 'true'
     patch.transport = form.get('transport') as ServerConfig['transport']
     patch.timeoutMs = seconds > 0 ? seconds * 1000 : undefined
     patch.headers = headersOf(this.rows)
