@@ -158,6 +158,14 @@ test('two quick clicks on Watch leave one subscription, which a third ends', asy
   await p.page.waitForFunction('counts.open === 0')
 })
 
+test('a resource of a server that reports no updates is not offered to watch', async (t) => {
+  const p = await openPanel(browser, site, { query: { view: 'resources' }, servers: { demo: { url: 'builtin:demo' } } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: /^The harbour/ }).click()
+  await dialog(p).getByRole('button', { name: 'Copy' }).waitFor()
+  assert.equal(await dialog(p).getByRole('button', { name: 'Watch' }).count(), 0)
+})
+
 test('resources are searched, read, copied and watched', async (t) => {
   const p = await openPanel(browser, site, { servers: servers() })
   t.after(() => p.page.close())

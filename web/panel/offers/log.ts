@@ -66,7 +66,7 @@ class LogView extends PanelPart {
     const q = this.query.trim().toLowerCase()
     const found = (this.held ?? this.entries ?? []).filter((e) =>
       isAtLeast(e, this.level) &&
-      (!q || [e.server, e.logger, e.text].join('\n').toLowerCase().includes(q))
+      [e.server, e.logger, e.text].join('\n').toLowerCase().includes(q)
     )
     return html`
       <div class="filters">

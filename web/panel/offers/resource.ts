@@ -26,16 +26,10 @@ class ResourceDialog extends PanelDialog {
   declare private reading: boolean
   declare private fault: RegistryError | undefined
   protected override wide = true
-  private stop: (() => void) | undefined
 
   override connectedCallback(): void {
     super.connectedCallback()
-    this.stop = watchesOf(this.panel).subscribe(() => this.requestUpdate())
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    this.stop?.()
+    this.ends.signal.addEventListener('abort', watchesOf(this.panel).subscribe(() => this.requestUpdate()))
   }
 
   protected override firstUpdated(): void {
@@ -54,6 +48,9 @@ class ResourceDialog extends PanelDialog {
   protected body(): TemplateResult {
     const { resource: r, result, uri } = this
     const template = 'uri' in r ? undefined : r.uriTemplate
+    const able = this.panel.snapshot.servers[r.server]?.capabilities as
+      | { resources?: { subscribe?: boolean } }
+      | undefined
     const watch = watchesOf(this.panel).of(r.server, result?.provenance.uri ?? uri)
     return html`<form class="content" novalidate @submit=${this.send}>
       <p class="dim"><bdi>${line(r.server, 80)}</bdi> · <bdi class="mono" dir="ltr">${
@@ -75,7 +72,7 @@ class ResourceDialog extends PanelDialog {
         ${
       result
         ? html`<button type="button" @click=${() => copy(this.panel, result.text)}>${this.t('copy')}</button>
-        <button type="button" aria-pressed=${!!watch} @click=${() =>
+        <button type="button" aria-pressed=${!!watch} ?hidden=${!able?.resources?.subscribe} @click=${() =>
           watchesOf(this.panel).toggle(this.panel, r.server, result.provenance.uri)}>${this.t('watch')}</button>`
         : nothing
     }

@@ -12,7 +12,7 @@ type Listed = ResourceInfo | ResourceTemplateInfo
 class ResourcesView extends OfferList<Listed> {
   protected readonly counts = ['resourceCount', 'templateCount'] as const
   protected readonly kind = 'resources'
-  private stop: (() => void) | undefined
+  private stop: (() => unknown) | undefined
 
   override connectedCallback(): void {
     super.connectedCallback()

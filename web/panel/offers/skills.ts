@@ -88,11 +88,7 @@ class SkillDialog extends PanelDialog {
         ? html`<section class="result" aria-label=${clean(shown.path, 200)}><div class="block">${
           blockView(this.panel, {
             type: 'resource',
-            resource: {
-              uri: shown.uri,
-              ...(shown.mimeType && { mimeType: shown.mimeType }),
-              ...(shown.blob === undefined ? { text: shown.content } : { blob: shown.blob }),
-            },
+            resource: { ...shown, text: shown.blob ? undefined : shown.content },
           }, undefined)
         }</div></section>`
         : nothing

@@ -3,7 +3,7 @@ import { parseTemplate } from 'url-template'
 /** The names of a template's variables (RFC 6570), without their modifiers. */
 export function variablesOf(template: string): string[] {
   const names = [...template.matchAll(/\{[+#./;?&]?([^{}]+)\}/g)].flatMap(([, list]) =>
-    list!.split(',').map((name) => name.replace(/(?:\*|:\d+)$/, ''))
+    list!.split(',').map((name) => name.replace(/(\*|:\d+)$/, ''))
   )
   return [...new Set(names)].filter(Boolean)
 }

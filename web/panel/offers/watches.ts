@@ -26,9 +26,9 @@ class Watches {
   }
 
   /** Calls the listener after each change. The returned function ends that. */
-  subscribe(listener: () => void): () => void {
+  subscribe(listener: () => void): () => unknown {
     this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Watches a resource, or ends that. The panel shows a failure. */
