@@ -165,10 +165,7 @@ test('by keyboard only: typed, filtered, filled in with completion, used', async
   assert.equal(await active(p.page), 'Greet somebody')
   await p.page.keyboard.press('Enter')
   const who = p.dialog.getByRole('combobox', { name: 'who' })
-  await who.waitFor()
-  await p.page.keyboard.press('Tab')
-  await p.page.keyboard.press('Tab')
-  assert.ok(await who.evaluate((e) => e === (e.getRootNode() as ShadowRoot).activeElement))
+  await who.and(p.page.locator(':focus')).waitFor() // typing goes on there
   await p.page.keyboard.press('Enter') // nothing is filled in
   await p.dialog.getByText('This is required.').waitFor()
   await p.page.keyboard.type('mon')

@@ -1,6 +1,6 @@
 import type { RegistryContext } from '../panel/context.ts'
 import { PromptForm } from '../panel/offers/prompt-form.ts'
-import { define } from '../ui/part.ts'
+import { define, focusSoon } from '../ui/part.ts'
 import type { PromptInfo } from '../../wasm/js/shared/types.ts'
 
 /** The menu, as far as the form uses it. */
@@ -11,6 +11,12 @@ export interface FormContext extends RegistryContext {
 
 /** The form for the arguments of a prompt that was picked. Its event `closed` says that it was closed. */
 class PickedForm extends PromptForm<FormContext> {
+  /** The person was typing, and goes on in the first field. */
+  protected override firstUpdated(): void {
+    super.firstUpdated()
+    focusSoon(this, 'input')
+  }
+
   protected get submitWord(): string {
     return this.panel.words('use_prompt')
   }
