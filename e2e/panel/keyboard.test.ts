@@ -119,7 +119,7 @@ test('what has the focus is not behind a notice', async () => {
   const { page } = p
   await page.evaluate(() => {
     const { notices } = window.panel as unknown as { notices: Notices }
-    notices.put({ text: 'The server could not be removed. '.repeat(5), bad: true })
+    notices.put({ text: 'The server could not be removed. '.repeat(30), bad: true })
   })
   await page.evaluate(() => scrollTo(0, 0))
   await page.mouse.click(2, 2)

@@ -138,7 +138,7 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
 del { color: var(--_dim); }
 ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-underline-offset: .2em;
   font-weight: 600; }
-.warnings { font-size: .88rem; } .warnings li { padding-block: .1rem; }
+.warnings { font-size: .88rem; }
 
 .switch { appearance: none; inline-size: 2.5rem; block-size: 1.45rem; border-radius: 1rem;
   border: 1.5px solid var(--_edge); background: var(--_ground); position: relative; cursor: pointer; }
@@ -162,7 +162,7 @@ ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-und
 .compass .dark { fill: var(--_accent); }
 .nothing { color: var(--_dim); }
 
-.filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; }
+.filters, .header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; }
 .budget { display: grid; grid-template-columns: auto minmax(6rem, 9rem) minmax(4rem, 1fr); gap: .3rem .7rem;
   align-items: center; background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius);
   padding: .7rem .9rem; }
@@ -202,7 +202,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
   padding: .7rem 1rem; border-block-start: 1px solid var(--_line); }
 [aria-invalid=true] { border-color: var(--_bad); } .header > .hint { flex-basis: 100%; }
 .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
-.header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; }
+.header .field { flex: 1 1 9rem; }
 .header .grow { flex: 2 1 12rem; }
 .secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
 .columns { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
@@ -253,7 +253,7 @@ a { color: var(--_accent); } .back { justify-self: start; }
 .listing > div { flex: 1 1 12rem; min-inline-size: 0; }
 .flags { background: var(--_wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem;
   justify-items: start; }
-.flags li { padding-block: .1rem; overflow-wrap: anywhere; }
+:is(.flags, .warnings) li { padding-block: .1rem; overflow-wrap: anywhere; }
 .entry { border-block-start: 1px solid var(--_line); padding-block-start: .7rem; display: grid; gap: .5rem;
   grid-template-columns: minmax(0, 1fr); }
 portolan-preview footer { display: flex; justify-content: end; }
@@ -277,7 +277,7 @@ portolan-preview footer { display: flex; justify-content: end; }
 dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); }
 .notice { background: var(--_ink); color: var(--_ground); border-radius: 10px; padding: .5rem .6rem .5rem 1rem;
   display: flex; gap: .8rem; align-items: center; max-inline-size: 100%; box-shadow: 0 8px 30px #0004; }
-.notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; }
+.notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; max-block-size: 9rem; overflow: auto; }
 .notice button { flex: none; background: none; color: inherit; } .notice .small { border-color: currentcolor; }
 :has(> * > .notice) :focus-visible { scroll-margin-block-end: 12rem; }
 .notice :focus-visible { outline-color: currentcolor; scroll-margin: 0; }
