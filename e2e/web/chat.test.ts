@@ -50,9 +50,15 @@ test('the scripted model finds tools by search, and uses an image, a question, p
   await log.getByText(/Hello, Ada\./).last().waitFor()
   await page.locator('#send:not([disabled])').waitFor()
 
-  const scheme = () => page.evaluate(() => document.documentElement.style.colorScheme)
   await say(page, /Switch the theme/, /function of this page/)
-  assert.equal(await scheme(), 'dark')
+  const schemes = await page.evaluate(() => {
+    const app = document.body.appendChild(document.createElement('portolan-app')) // as one of a later answer
+    const seen = [document.documentElement, document.querySelector('portolan-panel')!, app]
+      .map((e) => getComputedStyle(e).colorScheme)
+    app.remove()
+    return seen
+  })
+  assert.deepEqual(schemes, ['dark', 'dark', 'dark'])
   const card = log.locator('summary', { hasText: 'demo__add' })
   await card.click()
   assert.match(await log.innerText(), /\{"a":21\.5,"b":21\.5\}/)

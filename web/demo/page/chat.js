@@ -18,8 +18,7 @@ const pageTools = [{
   run: () => {
     const { style } = document.documentElement
     const isDark = (style.colorScheme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'
-    for (const { style } of [document.documentElement, ...document.querySelectorAll('portolan-panel')])
-      style.colorScheme = isDark ? 'light' : 'dark'
+    style.colorScheme = isDark ? 'light' : 'dark'
     return `The page is ${style.colorScheme} now.`
   },
 }]
