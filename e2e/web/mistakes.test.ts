@@ -203,6 +203,8 @@ test('a prompt or an answer of a wrong shape ends a loop with an error that teac
   assert.match(String(await last({ prompt: () => undefined })), /the prompt gave no text/)
   for (const call of [null, 'echo', undefined])
     assert.match(String(await last({ model: () => ({ calls: [call] }) })), /the model gave no answer/)
+  for (const answer of [{ role: 'assistant', content: 'x', tool_calls: [] }, { choices: [], usage: {} }, {}])
+    assert.match(String(await last({ model: () => answer })), /the model gave no answer/)
 })
 
 test('what is no configuration, entry or handle is refused', async () => {

@@ -44,8 +44,9 @@ function check(options: types.LoopOptions): void {
   }
 }
 
+/** Whether it is an answer. One in a provider's own form has neither a text nor calls. */
 const isAnswer = (answer: unknown) => {
-  const calls = isObject(answer) && (answer['calls'] ?? [])
+  const calls = isObject(answer) && (answer['calls'] ?? ('text' in answer || answer['incomplete'] ? [] : undefined))
   return Array.isArray(calls) && calls.every(isObject)
 }
 
