@@ -177,6 +177,7 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   const card = p.panel.getByRole('article', { name: 'files', exact: true })
   await p.page.evaluate(() => window.registry.retry('files'))
   await card.getByText(`No gateway answers at ${gateway.address}`).waitFor()
+  await card.getByRole('button', { name: 'Retry now' }).waitFor() // for a gateway that has begun again
   await card.getByRole('button', { name: 'Find a running gateway' }).click()
   await finder(p).and(p.page.locator(':focus')).waitFor()
   await card.getByRole('button', { name: 'Cancel' }).click()

@@ -67,7 +67,7 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
     fix === 'retry' && server.suspended ? words('retry') : words(carriesSecrets ? 'fix_proxy_secrets' : `fix_${fix}`)
   }</button>
       ${
-    fix !== 'retry' && server.suspended
+    fix === 'gateway' || (fix !== 'retry' && server.suspended)
       ? html`<button type="button" class="small" @click=${() => panel.retry(name)}>${words('retry')}</button>`
       : nothing
   }
