@@ -112,6 +112,13 @@ export async function panelStates(
       await p.panel.locator('.credentials input').first().fill('secret')
       return p
     },
+    gateway: async (context, query) => {
+      const files = { url: 'http://127.0.0.1:9/s/files/mcp' } // nothing answers there
+      const p = await openPanel(browser, site, { context, query, servers: { files } })
+      await p.panel.locator('.diagnosis button.primary').click()
+      await p.panel.locator('portolan-gateway form').waitFor()
+      return p
+    },
     'sign-in': async (context, query) => {
       const p = await openPanel(browser, site, {
         context,
