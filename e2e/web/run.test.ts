@@ -242,7 +242,8 @@ row('O4: a plan is JSON and nothing else, is repaired once, and names listed sou
   }
   law.reset()
   const played = await run({ says: ['no', plan(['nowhere']), summary()] })
-  assert.equal(one(played, 'error').code, 'bad_plan')
+  const { code, detail } = one(played, 'error')
+  assert.deepEqual([code, detail], ['bad_plan', 'databases has "nowhere", which is not listed.'])
   assert.equal(played.asked.length, 2)
   assert.deepEqual(law.calls, ['list_databases'])
 })

@@ -10,7 +10,7 @@ export type Plan = Record<string, unknown>
 interface Planned {
   plan?: Plan
   question?: string
-  /** The fault of the plan. */
+  /** The reason why there is no plan. */
   problem?: string
 }
 
@@ -60,7 +60,7 @@ export function read(said: string, schema: JSONSchema, sources: readonly Source[
   const problem = misfit(plan, schema) ?? unknownSource(plan, sources)
   if (!problem) return { plan: fewer(plan, sources, most), ...(question && { question }) }
   // A question alone is an answer too.
-  return question && !Object.keys(plan).length ? { question } : { problem }
+  return { problem, ...(question && !Object.keys(plan).length && { question }) }
 }
 
 const sourceOf = (name: unknown, sources: readonly Source[]) => sources.find((source) => source.name === name)

@@ -167,14 +167,14 @@ class HostRun extends AskingRun {
         const said = await this.#try(this.#say([system, ...talk, ...more], true), () => fail({ code: 'model_failed' }))
         planned = read(said, schema, sources, maxSources)
         if (planned.plan || (planned.question && mayAsk)) break
-        more = repair(said, planned.problem ?? 'It has no plan.')
+        more = repair(said, planned.problem!)
       }
       const { plan } = planned
       const question = mayAsk && planned.question
       const reply = question ? await this.#clarify(question) : undefined
       if (question && reply !== undefined) add(question, reply)
       else if (plan) return { plan, messages: talk }
-      else if (!question) fail({ code: 'bad_plan', hint: 'Word it differently.' })
+      else if (!question) fail({ code: 'bad_plan', detail: planned.problem!, hint: 'Word it differently.' })
     }
   }
 

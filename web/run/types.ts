@@ -133,7 +133,7 @@ export type RunStage = 'health' | 'plan' | 'search' | 'summarise'
 /**
  * The reason why a run failed.
  * - `unhealthy`: a server of the roles is not connected after 2 s, or lacks a tool. The model was not asked.
- * - `bad_plan`: the model twice gave no valid plan
+ * - `bad_plan`: the model twice gave no valid plan; `detail` says what was wrong with the second
  * - `model_failed`: the model threw while it planned
  * - `search_failed`: no search tool gave results
  * - `quota`, `timeout`, `aborted`
