@@ -129,7 +129,7 @@ If it checks Origin, please add that one to its list.`
 
 /** The address of the gateway that a URL is of. */
 export const gatewayOf = (url: string): string | undefined =>
-  /^http:..((?:127|localhost|.::1)[^/]+).s.[^/]+.mcp$/.exec(url)?.[1]
+  /^http:\/\/((?:127\.|localhost|\[::1\])[^/]*)\/s\/[^/]+\/mcp$/.exec(url)?.[1]
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
