@@ -63,15 +63,9 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 	for range 2 {
 		e, err := s.send(probe, &rpc{method: "server/discover", quiet: true})
 		if err == nil {
-			result := get([]byte(e.Text), "result")
-			if kind := getString(result, "resultType"); kind != "" && kind != "complete" {
-				s.shut()
-				return nil, s.unknownResult(kind)
-			}
-			if !listsModern(get(result, "supportedVersions")) {
-				break
-			}
-			s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
+			err = s.discovered(e)
+		}
+		if err == nil {
 			d.remember(s.info)
 			s.watchIfUseful()
 			return s, nil
@@ -81,7 +75,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			return nil, context.Cause(ctx)
 		}
 		if status, ok := errors.AsType[*registry.StatusError](err); ok && status.Code == 401 ||
-			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) {
+			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) || errors.Is(err, registry.ErrUnsupported) {
 			s.shut()
 			return nil, err
 		}
@@ -96,6 +90,19 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 	}
 	s.shut()
 	return nil, nil
+}
+
+// discovered takes a DiscoverResult. The error is [registry.ErrProtocol] if the server does not speak 2026-07-28.
+func (s *Session) discovered(e *Event) error {
+	result := get([]byte(e.Text), "result")
+	if kind := getString(result, "resultType"); kind != "" && kind != "complete" {
+		return s.unknownResult(kind)
+	}
+	if !listsModern(get(result, "supportedVersions")) {
+		return registry.Because(registry.ErrProtocol, "the server does not speak "+modern)
+	}
+	s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
+	return nil
 }
 
 // probeTime leaves an old server that never answers what it does not know half

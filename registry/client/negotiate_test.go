@@ -174,6 +174,32 @@ func TestErrorsOfTheModernEra(t *testing.T) {
 	}
 }
 
+// A remembered era spares server/discover at first. What it answers later is read as at first.
+func TestDiscoverAfterAHint(t *testing.T) {
+	for _, row := range []struct {
+		result     string
+		want       error
+		remembered bool
+	}{
+		{`{"resultType":"future","supportedVersions":["2026-07-28"],"capabilities":{}}`, registry.ErrUnsupported, true},
+		{`{"resultType":"complete","supportedVersions":["2027-01-01"],"capabilities":{}}`, registry.ErrSessionExpired, false},
+		{`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}`, nil, true},
+	} {
+		hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: modern}}, nil)
+		s := (&registrytest.Script{Modern: true}).On("server/discover", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			registrytest.Reply(w, m, row.result)
+		})
+		b := newBench(t, s, Options{Hints: hints})
+		_, err := b.connect(registry.ServerConfig{}, nil).(registry.Offerer).Capabilities(b.ctx)
+		if !errors.Is(err, row.want) {
+			t.Errorf("%s: error %v, want %v", row.result, err, row.want)
+		}
+		if is := hints.get(testEndpoint) != (Hint{}); is != row.remembered {
+			t.Errorf("%s: remembered %v", row.result, is)
+		}
+	}
+}
+
 func TestMuteDiscover(t *testing.T) {
 	s := new(registrytest.Script).On("server/discover", registrytest.Abort)
 	b := newBench(t, s, Options{})

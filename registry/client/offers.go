@@ -26,12 +26,13 @@ func (s *Session) Capabilities(ctx context.Context) (registry.Capabilities, erro
 		return known, nil
 	}
 	e, err := s.send(ctx, &rpc{method: "server/discover"})
+	if err == nil {
+		err = s.discovered(e)
+	}
 	if err != nil {
 		return nil, s.doubt(err, OpList)
 	}
 	s.settle()
-	result := get([]byte(e.Text), "result")
-	s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
 	s.d.notify(registry.Notice{Informed: true})
 	return s.Info().Capabilities, nil
 }
