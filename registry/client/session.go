@@ -45,6 +45,7 @@ type Session struct {
 	woken    map[string]chan struct{} // tasks under way whose changes the server reports
 	missed   bool                     // the optional stream has ended, and is not open again (2026-07-28)
 	watching bool                     // the optional stream is open, or will be again
+	lost     bool                     // an outage has ended the optional stream; the next answer opens it
 	relisten context.CancelFunc       // ends the stream under way or the wait for the next one
 	posts    int
 	places   int       // taken by exchanges of requests
@@ -190,14 +191,17 @@ func (s *Session) over(err error) {
 // settle runs after an answer: the session works, so that what was assumed holds.
 func (s *Session) settle() {
 	s.mu.Lock()
-	first, assumed := !s.settled, s.assumed
-	s.settled, s.assumed = true, false
+	first, assumed, lost := !s.settled, s.assumed, s.lost
+	s.settled, s.assumed, s.lost = true, false, false
 	s.mu.Unlock()
 	if assumed {
 		s.d.remember(s.info)
 	}
 	if first {
 		close(s.works)
+	}
+	if lost {
+		s.listenAgain()
 	}
 }
 

@@ -44,9 +44,10 @@ func (s *Session) listens() {
 // it, the list is as fresh as the last discover.
 func (s *Session) watch() {
 	defer s.listens()
+	lost := false
 	defer func() {
 		s.mu.Lock()
-		s.watching = false
+		s.watching, s.lost = false, lost
 		asked := s.follow
 		s.mu.Unlock()
 		if asked != nil {
@@ -58,7 +59,7 @@ func (s *Session) watch() {
 	}
 	budget, origin := s.d.c.budget, s.d.origin
 	var st optionalStream
-	failures, brief := 0, 0
+	failures, brief, worked := 0, 0, false
 	for failures < maxQuiet {
 		counted := !s.d.c.platform.Multiplexed(origin)
 		if counted && !budget.wait(s.ctx, origin, optionalStreams) {
@@ -94,7 +95,7 @@ func (s *Session) watch() {
 			return
 		}
 		if st.lasted {
-			failures, brief = 0, 0
+			failures, brief, worked = 0, 0, true
 		} else {
 			brief++
 			if !st.progress {
@@ -107,6 +108,7 @@ func (s *Session) watch() {
 		}
 		again()
 	}
+	lost = worked
 }
 
 func retryOf(e *Event) time.Duration {

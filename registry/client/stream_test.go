@@ -94,6 +94,45 @@ func TestStreamOfTooMuch(t *testing.T) {
 	}
 }
 
+// A stream that has worked is tried again by the first answer after an outage, however long that was.
+func TestStreamAfterAnOutage(t *testing.T) {
+	for method, isModern := range map[string]bool{"GET": false, "subscriptions/listen": true} {
+		for _, lasts := range []time.Duration{0, time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &registrytest.Script{ListChanged: true, Modern: isModern}
+				s.On(method, func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+					closing(": hi\n\n")(w, req, m)
+					_ = http.NewResponseController(w).Flush()
+					time.Sleep(lasts)
+				})
+				session := newBench(t, s, Options{}).connect(registry.ServerConfig{}, nil)
+				time.Sleep(time.Second)
+				s.On(method, registrytest.Status(503, ""))
+				time.Sleep(time.Hour)
+				before := len(s.Received(method))
+				if before > maxQuiet+1 {
+					t.Errorf("%s: %d streams in the outage", method, before)
+				}
+				s.On(method, registrytest.Silent)
+				for range 2 {
+					if _, err := session.CallTool(t.Context(), registry.ToolCall{Tool: "t"}); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Minute)
+				}
+				want := 0
+				if lasts > 0 {
+					want = 1
+				}
+				if n := len(s.Received(method)) - before; n != want {
+					t.Errorf("%s that had lasted for %v: %d streams after the outage, want %d", method, lasts, n, want)
+				}
+				session.Close(t.Context())
+			})
+		}
+	}
+}
+
 // A stream that worked and is then refused with 404 has lost its session.
 func TestStreamFindsSessionGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
