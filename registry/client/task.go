@@ -20,7 +20,7 @@ type task struct {
 	r        *rpc
 	id       string
 	polls    int
-	failures int // polls without an answer, in a row
+	failures int // requests without an answer, in a row
 	answered map[string]bool
 	changed  chan struct{} // gets one at a time when the server reports a change; nil until it is asked to
 }
@@ -52,7 +52,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 	r := &rpc{op: OpCall, call: call.ID, method: "tasks/get", progress: call.OnProgress, asking: call.OnAsk}
 	t := task{s: s, r: r, id: taskID, answered: map[string]bool{}}
 	for {
-		e, err := t.poll(ctx)
+		e, err := t.poll(ctx, OpTask)
 		switch {
 		case err != nil:
 			return nil, err
@@ -108,6 +108,7 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 	defer t.s.forgetTask(t.id)
 	for {
 		t.report(state)
+		op := OpTask
 		switch status := getString(state, "status"); {
 		case status == "working":
 		case status == "input_required" && t.s.modern:
@@ -115,7 +116,7 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 				return nil, err
 			}
 		case !t.s.modern && (status == "input_required" || status == "completed" || status == "failed"):
-			return t.result(ctx) // which waits, and on whose stream the server asks
+			op = OpCall // whose response waits for the result, and on whose stream the server asks
 		case status == "failed":
 			if rpc := rpcError(state); rpc != nil {
 				return nil, t.s.d.redactRPC(rpc)
@@ -126,16 +127,18 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 		default:
 			return nil, registry.Because(registry.ErrProtocol, "the task has no valid status")
 		}
-		if !t.wait(ctx, t.interval(state)) {
+		if (op == OpTask || t.failures > 0) && !t.wait(ctx, t.interval(state)) {
 			return nil, context.Cause(ctx)
 		}
-		e, err := t.poll(ctx)
+		e, err := t.poll(ctx, op)
 		switch {
 		case err != nil:
 			return nil, err
 		case e == nil: // it is asked again
 		case e.Kind == Output:
 			return t.s.output(e), nil
+		case op == OpCall:
+			return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/result is not a result")
 		default:
 			state = get([]byte(e.Text), "result")
 			if id := getString(state, "taskId"); id != t.id {
@@ -191,14 +194,16 @@ func (s *Session) wake(id string) {
 	s.mu.Unlock()
 }
 
-// poll asks for the task's state. It returns nothing if no answer came and the task is to
-// be asked for again.
-func (t *task) poll(ctx context.Context) (*Event, error) {
-	op := OpTask
-	if !t.s.modern {
+// poll asks for the task's state, or by OpCall for the result of the call (2025-11-25). It returns nothing if no answer
+// came and it is to be asked again.
+func (t *task) poll(ctx context.Context, op int64) (*Event, error) {
+	method := "tasks/get"
+	if op == OpCall {
+		method = "tasks/result"
+	} else if !t.s.modern {
 		op = OpOther
 	}
-	e, err := t.send(ctx, op, "tasks/get", nil)
+	e, err := t.send(ctx, op, method, nil)
 	if err == nil {
 		t.failures = 0
 		return e, nil
@@ -207,19 +212,10 @@ func (t *task) poll(ctx context.Context) (*Event, error) {
 	if t.failures++; registry.Explain(err).Retryable && !expired && t.failures < maxPollFailure && ctx.Err() == nil {
 		return nil, nil
 	}
-	return nil, forgotten(err)
-}
-
-// result fetches the result of a task (2025-11-25).
-func (t *task) result(ctx context.Context) (*registry.ToolOutput, error) {
-	e, err := t.send(ctx, OpCall, "tasks/result", nil)
-	if err != nil {
-		return nil, err
+	if op != OpCall {
+		err = forgotten(err)
 	}
-	if e.Kind != Output {
-		return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/result is not a result")
-	}
-	return t.s.output(e), nil
+	return nil, err
 }
 
 // send makes a request about the task. Its questions are those of the call.

@@ -226,6 +226,28 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("the server heard %s", m.Params)
 		}
 	})
+	t.Run("the response with its result is lost", func(t *testing.T) {
+		t.Parallel()
+		for _, fault := range []Step{Abort, Status(503, "")} {
+			s := taskServer(false, `"status":"completed"`)
+			s.On("tasks/result", fault)
+			p := connect(t, dial, s, Options{})
+			go func() {
+				s.Await("tasks/result", p.ctx.Done())
+				s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+done+`}`))
+			}()
+			if _, err := slow(p, p.ctx, nil); err != nil {
+				t.Errorf("error %v", err)
+			}
+		}
+		s := taskServer(false, `"status":"completed"`).On("tasks/result", Abort)
+		if _, err := slow(connect(t, dial, s, Options{}), t.Context(), nil); !errors.Is(err, registry.ErrNetwork) {
+			t.Errorf("a result that is lost for good: %v", err)
+		}
+		if n := len(s.Received("tasks/result")); n != 5 {
+			t.Errorf("%d requests for a result that is lost for good", n)
+		}
+	})
 	t.Run("the session expires while it is followed", func(t *testing.T) {
 		t.Parallel()
 		s := taskServer(false, "")
