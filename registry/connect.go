@@ -135,6 +135,7 @@ func (r *Registry) retire(s *server, c *conn) {
 		r.hangUp(c)
 	}
 	r.changed(Event{Server: s.name})
+	r.watchAgain(s)
 }
 
 // hangUp closes a session, once, in the background: closing takes a round trip. The

@@ -76,12 +76,15 @@ const everything = `{"tools":{},"resources":{"subscribe":true,"listChanged":true
 func shelves(t *testing.T, libraries map[string]*library, limits registry.Limits, test func(*testing.T, *registry.Registry)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := registry.New(&registry.Options{Limits: limits, Connect: func(_ context.Context, name string, _ registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+		r := registry.New(&registry.Options{Limits: limits, Connect: func(ctx context.Context, name string, _ registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
 			l := libraries[name]
 			l.harbour.mu.Lock()
 			defer l.harbour.mu.Unlock()
 			l.harbour.connects++
 			l.harbour.notify = notify
+			if l.connect != nil {
+				return l, l.connect(ctx)
+			}
 			return l, nil
 		}})
 		for name := range libraries {
@@ -521,6 +524,47 @@ func TestStreamsComeBackWithTheNetwork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A server that has ended its session does not report anything any more. It is connected to again by itself.
+func TestASubscriptionOutlivesItsSession(t *testing.T) {
+	a, b := &library{harbour: new(harbour), has: everything}, &library{harbour: new(harbour), has: everything}
+	for _, refusals := range []int{0, 2, 5} {
+		shelves(t, map[string]*library{"a": a, "b": b}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+			a.followed = nil
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var heard atomic.Int32
+			if _, err := r.SubscribeResource(t.Context(), "a", "a:1", func() { heard.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+			left := refusals
+			a.connect = func(context.Context) error {
+				if left--; left >= 0 {
+					return registry.ErrNetwork
+				}
+				return nil
+			}
+			before := [2]int{a.seen().connects, b.seen().connects}
+			for _, l := range []*library{a, b} {
+				l.say(registry.Notice{Err: registry.ErrNetwork})
+			}
+			time.Sleep(time.Minute)
+			a.say(registry.Notice{Updated: "a:1"})
+			time.Sleep(time.Second)
+			if heard.Load() != 1 {
+				t.Errorf("%d refusals: heard %d", refusals, heard.Load())
+			}
+			if n := b.seen().connects - before[1]; n != 0 {
+				t.Errorf("%d connections to a server that nobody listens to", n)
+			}
+			if n := a.seen().connects - before[0]; n > 1+refusals {
+				t.Errorf("%d connections after %d refusals", n, refusals)
+			}
+		})
+		a.connect = nil
+	}
 }
 
 // A subscriber that joins while the server is asked learns of its refusal too.

@@ -48,7 +48,7 @@ type watched struct {
 
 // SubscribeResource calls fn after each update of a resource that its server reports, at
 // most once a second, with no lock held. It returns once the server has agreed. The
-// subscription lasts over new sessions, until cancel is called or the server is removed.
+// subscription lasts until cancel is called or the server is removed. The registry opens a new session if one ends.
 // The error is [ErrUnsupported] if the server does not report updates.
 func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn func()) (cancel func(), err error) {
 	const op = "subscribe resource"
@@ -110,6 +110,13 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 
 // maxWatched bounds the watched resources of one server.
 const maxWatched = 200
+
+// watchAgain connects to a server whose resources are watched, if its session has ended. The caller holds r.mu.
+func (r *Registry) watchAgain(s *server) {
+	if s.conn == nil && len(s.watched) > 0 {
+		r.refreshSoon(s)
+	}
+}
 
 // updated calls the functions of a resource, and of what contains it. The caller holds r.mu.
 func (r *Registry) updated(s *server, uri string) {

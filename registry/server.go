@@ -183,6 +183,9 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 		}
 	} else if err != nil && !errors.Is(err, context.Canceled) {
 		s.failure, s.lastError = err, r.shown(s, err.Error())
+		if o == failed {
+			r.watchAgain(s)
+		}
 	}
 	if s.breaker.suspended && !s.breaker.probing { // a late outcome says nothing of a probe
 		if wait := retryAfter(err); s.breaker.retryAt.Before(now.Add(wait)) {
