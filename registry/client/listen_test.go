@@ -298,6 +298,59 @@ func TestRefusedResourcesLeaveTheOthers(t *testing.T) {
 	}
 }
 
+// Resources may go one after the other. Each time the others are reported by the next stream.
+func TestResourcesGoOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{Modern: true}
+		var gone []string
+		var end context.CancelFunc
+		open := ""
+		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			open = ""
+			if slices.ContainsFunc(gone, func(uri string) bool { return strings.Contains(string(m.Params), uri) }) {
+				registrytest.ReplyError(w, m, http.StatusOK, -32002, "gone")
+				return
+			}
+			var ctx context.Context
+			ctx, end = context.WithCancel(req.Context())
+			open = string(m.Params)
+			acknowledging(w, req.WithContext(ctx), m)
+		})
+		session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []string{"a:1", "a:2", "a:3", "a:4"}
+		if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: all}); err != nil {
+			t.Fatal(err)
+		}
+		for _, uri := range []string{"a:2", "a:1", "a:4"} {
+			gone = append(gone, uri)
+			end()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			for _, uri := range all {
+				if strings.Contains(open, uri) == slices.Contains(gone, uri) {
+					t.Errorf("without %v a stream is open for %s", gone, open)
+				}
+			}
+		}
+		// A server that agrees and then refuses is not asked for ever.
+		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			registrytest.Body("text/event-stream", `data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"resourceSubscriptions":["a:3"]}}}`+
+				"\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32002,\"message\":\"gone\"}}\n\n")(w, req, m)
+		})
+		before := len(s.Received("subscriptions/listen"))
+		end()
+		time.Sleep(time.Hour)
+		if n := len(s.Received("subscriptions/listen")) - before; n > 30 {
+			t.Errorf("%d streams in an hour", n)
+		}
+		session.Close(t.Context())
+	})
+}
+
 // A subscription that a server of the older versions refused is asked for again.
 func TestRefusedSubscriptionIsAskedForAgain(t *testing.T) {
 	s := new(registrytest.Script)

@@ -68,9 +68,19 @@ type follow struct {
 	registry.Following
 	agreed chan error // receives, once, that the server has answered, or why it has not
 	// The URIs, "" in place of one that the server does not report, and how many of them are asked for.
-	uris  []string
-	asked int
-	slow  bool // the server has refused all: one more is asked for at a time
+	uris   []string
+	asked  int
+	slow   bool // the server has refused all: one more is asked for at a time
+	phases int  // how often that has begun
+}
+
+// next asks for one URI more.
+func (f *follow) next() {
+	for f.asked < len(f.uris) {
+		if f.asked++; f.uris[f.asked-1] != "" {
+			return
+		}
+	}
 }
 
 func (f *follow) tell(err error) {
@@ -164,12 +174,16 @@ func (s *Session) narrow() (can bool) {
 			*last = ""
 		} else {
 			f.asked, f.slow = 0, true
+			f.phases++
 		}
-		f.asked = min(f.asked+1, len(f.uris))
+		f.next()
 	}
 	s.mu.Unlock()
 	return can
 }
+
+// maxPhases bounds how often one subscription begins with one resource.
+const maxPhases = 8
 
 // filter is what subscriptions/listen asks for (2026-07-28).
 func (s *Session) filter() (members []byte, asked *follow) {
@@ -249,9 +263,8 @@ func (s *Session) acknowledged(f *follow, granted []byte) {
 		}
 	}
 	more := f.asked < len(f.uris)
-	if more {
-		f.asked++
-	}
+	f.slow = more || f.phases >= maxPhases // else one that goes later is looked for as the first one was
+	f.next()
 	s.mu.Unlock()
 	if more {
 		s.listenAgain()
