@@ -313,10 +313,11 @@ func (d *dial) askedForm(params []byte) ([]byte, error) {
 			members = member(members, key, d.words(words, maxAskedMessage))
 			return nil
 		}
-		value, err := d.asked(key, value)
-		if err == nil && key != "_meta" {
-			members = rawMember(members, key, value)
+		if key == "_meta" {
+			return nil
 		}
+		value, err := d.asked(key, value)
+		members = rawMember(members, key, value)
 		return err
 	})
 	return members, err
