@@ -29,7 +29,7 @@ type Pending struct {
 	until, end  time.Time   // the deadlines without progress and in all
 	reconnected bool        // a session had expired
 	sends       int         // how often a session got it
-	tries       int         // attempts that failed and were made again
+	tries       int         // attempts that failed and were made again, for the headers too
 	relisted    bool        // the tools were listed again for it
 	stop        func(error) // ends the work under way for it
 	inline      bool        // no goroutine goes on with it
@@ -579,6 +579,7 @@ func (p *Pending) listAgain(mismatch error) bool {
 		return false
 	}
 	p.relisted = true
+	p.tries++
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	p.stop = cancel
 	pin := p.tool.Pin

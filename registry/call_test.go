@@ -368,6 +368,21 @@ func TestHeaderMismatchListsAgain(t *testing.T) {
 	}
 }
 
+// The call that was sent again for its headers counts to its attempts.
+func TestHeaderMismatchIsAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := &registry.StatusError{Code: 503}
+		h := steady(&registry.RPCError{Code: -32020, Message: "header mismatch"}, busy, busy)
+		var told []int
+		_, err := trusting(t, h).Dispatch(t.Context(), registry.Call{
+			Name: "a__echo", Attempts: 3, OnRetry: func(attempt int, _ time.Duration, _ error) { told = append(told, attempt) },
+		})
+		if n := h.seen().calls; n != 3 || !errors.Is(err, busy) || !slices.Equal(told, []int{3}) {
+			t.Errorf("%v after %d calls, told of attempt %v", err, n, told)
+		}
+	})
+}
+
 // A tool that the second list has changed is held, which is no failure of the server.
 func TestHeaderMismatchOfAChangedTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
