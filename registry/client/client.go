@@ -231,11 +231,15 @@ func (d *dial) via(href string) string {
 }
 
 // remember notes what worked, except of the demo: no round trips can be saved there.
-func (d *dial) remember(info registry.SessionInfo) {
+func (s *Session) remember() {
+	d := s.d
 	if d.href == registry.Demo {
 		return
 	}
-	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged, d.proxied && d.cfg.ProxyAuto})
+	s.mu.Lock()
+	hint := Hint{s.info.Transport, s.info.ProtocolVersion, s.info.ListChanged, d.proxied && d.cfg.ProxyAuto}
+	s.mu.Unlock()
+	d.c.hints.set(d.href, hint)
 }
 
 func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }

@@ -45,7 +45,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 		s.shut()
 		return nil, context.Cause(ctx)
 	}
-	d.remember(s.info)
+	s.remember()
 	return s, nil
 }
 

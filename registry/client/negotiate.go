@@ -66,7 +66,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			err = s.discovered(e)
 		}
 		if err == nil {
-			d.remember(s.info)
+			s.remember()
 			s.watchIfUseful()
 			return s, nil
 		}
@@ -133,7 +133,7 @@ func (d *dial) initialize(ctx context.Context) (*Session, error) {
 		s.shut()
 		return nil, err
 	}
-	d.remember(s.info)
+	s.remember()
 	s.watchIfUseful()
 	return s, nil
 }

@@ -193,12 +193,12 @@ func (s *Session) filter() (members []byte, asked *follow) {
 	if asked != nil {
 		uris = list(asked.uris[:asked.asked])
 	}
-	tasks := slices.Sorted(maps.Keys(s.woken))
+	tasks, listChanged := slices.Sorted(maps.Keys(s.woken)), s.info.ListChanged
 	s.mu.Unlock()
 	if len(tasks) > 0 {
 		members = rawMember(members, "taskIds", list(tasks))
 	}
-	if s.info.ListChanged {
+	if listChanged {
 		members = rawMember(members, "toolsListChanged", []byte("true"))
 	}
 	if asked == nil {

@@ -195,7 +195,7 @@ func (s *Session) settle() {
 	s.settled, s.assumed, s.lost = true, false, false
 	s.mu.Unlock()
 	if assumed {
-		s.d.remember(s.info)
+		s.remember()
 	}
 	if first {
 		close(s.works)

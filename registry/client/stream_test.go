@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -130,6 +131,25 @@ func TestStreamAfterAnOutage(t *testing.T) {
 				session.Close(t.Context())
 			})
 		}
+	}
+}
+
+// What a server says of itself may come while requests and streams begin.
+func TestInformedMeanwhile(t *testing.T) {
+	for range 20 {
+		hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: modern, ListChanged: true}}, nil)
+		b := newBench(t, &registrytest.Script{Modern: true, ListChanged: true}, Options{Hints: hints})
+		s := b.connect(registry.ServerConfig{}, nil)
+		var all sync.WaitGroup
+		for _, work := range []func(){
+			func() { _, _ = s.(registry.Offerer).Capabilities(b.ctx) },
+			func() { _, _ = s.ListTools(b.ctx, nil) },
+			func() { _, _ = s.CallTool(b.ctx, registry.ToolCall{Tool: "t"}) },
+			func() { _, _ = s.(registry.Offerer).Follow(b.ctx, registry.Following{Prompts: true}) },
+		} {
+			all.Go(work)
+		}
+		all.Wait()
 	}
 }
 
