@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"strconv"
@@ -53,9 +52,6 @@ type ApprovalRequest struct {
 	Arguments []byte // JSON text of an object
 	Trusted   bool   // the user trusts the server
 }
-
-// ErrDenied: the user did not allow the call.
-var ErrDenied = errors.New("the user did not allow the call")
 
 // approved holds the approvals of one endpoint. The registry's lock guards it.
 type approved struct {

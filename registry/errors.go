@@ -10,49 +10,59 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
+// A sentinel is an error that callers compare with, and its class. Nothing has to run for it when the program starts.
+type sentinel struct {
+	text  string
+	class *wire.Error
+}
+
+func (s *sentinel) Error() string { return s.text }
+
 // Sentinels that callers branch on. They arrive wrapped in a [*ServerError]
 // where one server is meant.
 var (
 	// ErrUnknownServer: no server has that name; Add it first.
-	ErrUnknownServer = errors.New("unknown server")
+	ErrUnknownServer error = &sentinel{"unknown server", &wire.UnknownServer}
 	// ErrServerRemoved: the server was removed, or its configuration changed, while this
 	// ran. A call may have run.
-	ErrServerRemoved = errors.New("the server was removed or changed meanwhile")
+	ErrServerRemoved error = &sentinel{"the server was removed or changed meanwhile", &wire.ServerRemoved}
 	// ErrUnknownTool: no tool in the list has that name.
-	ErrUnknownTool = errors.New("unknown tool")
+	ErrUnknownTool error = &sentinel{"unknown tool", &wire.UnknownTool}
 	// ErrUnknownPrompt: no server lists a prompt of that name.
-	ErrUnknownPrompt = errors.New("unknown prompt")
+	ErrUnknownPrompt error = &sentinel{"unknown prompt", &wire.UnknownPrompt}
 	// ErrUnknownResource: the server does not know the resource.
-	ErrUnknownResource = errors.New("unknown resource")
+	ErrUnknownResource error = &sentinel{"unknown resource", &wire.UnknownResource}
 	// ErrUnknownSkill: the server serves no skill at that URI.
-	ErrUnknownSkill = errors.New("unknown skill")
+	ErrUnknownSkill error = &sentinel{"unknown skill", &wire.UnknownSkill}
 	// ErrDisabled: the server is switched off; SetEnabled turns it on.
-	ErrDisabled = errors.New("server is disabled")
+	ErrDisabled error = &sentinel{"server is disabled", &wire.Disabled}
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
-	ErrSuspended = errors.New("server is suspended after repeated failures")
+	ErrSuspended error = &sentinel{"server is suspended after repeated failures", &wire.Suspended}
 	// ErrHeld: the tool or prompt changed or is new, and is not approved. ApproveTools or
 	// ApprovePrompts approves it.
-	ErrHeld = errors.New("held until it is approved")
+	ErrHeld error = &sentinel{"held until it is approved", &wire.Held}
+	// ErrDenied: the user did not allow the call.
+	ErrDenied error = &sentinel{"the user did not allow the call", &wire.Denied}
 	// ErrGone: the result is not kept any more.
-	ErrGone = errors.New("result is not kept any more")
+	ErrGone error = &sentinel{"result is not kept any more", &wire.Gone}
 	// ErrClosed: the registry was closed.
-	ErrClosed = errors.New("registry is closed")
+	ErrClosed error = &sentinel{"registry is closed", &wire.Closed}
 	// ErrSessionExpired: the server no longer knows the session and did not run the call.
-	ErrSessionExpired = errors.New("session expired")
+	ErrSessionExpired error = &sentinel{"session expired", &wire.SessionExpired}
 	// ErrNetwork: no answer came. A browser does not tell refused from blocked by CORS.
-	ErrNetwork = errors.New("no answer from the server")
+	ErrNetwork error = &sentinel{"no answer from the server", &wire.Network}
 	// ErrProtocol: the server answered something that is not MCP.
-	ErrProtocol = errors.New("the server's answer is not valid MCP")
+	ErrProtocol error = &sentinel{"the server's answer is not valid MCP", &wire.Protocol}
 	// ErrRedirect: the server redirects. Redirects are never followed: the call and, in
 	// browsers, the headers would go to another server.
-	ErrRedirect = errors.New("the server redirects")
+	ErrRedirect error = &sentinel{"the server redirects", &wire.Redirect}
 	// ErrUnsupported: the server uses a part of MCP that this client, or its host, does not have.
-	ErrUnsupported = errors.New("not supported")
+	ErrUnsupported error = &sentinel{"not supported", &wire.Unsupported}
 	// ErrTooLarge: an answer went over one of [Limits].
-	ErrTooLarge = errors.New("the server's answer is too large")
+	ErrTooLarge error = &sentinel{"the server's answer is too large", &wire.TooLarge}
 	// ErrInvalidConfig: a server's name or configuration cannot be used.
-	ErrInvalidConfig = errors.New("invalid server configuration")
+	ErrInvalidConfig error = &sentinel{"invalid server configuration", &wire.InvalidConfig}
 	// ErrInvalidArguments: a call's arguments are not a JSON object, or do not fit the tool's schema.
 	ErrInvalidArguments = validate.ErrArguments
 )
@@ -181,49 +191,23 @@ func Explain(err error) Explanation {
 }
 
 func classOf(err error, status *StatusError) *wire.Error {
-	for _, row := range explanations {
-		if errors.Is(err, row.kind) {
-			return row.class
-		}
+	if s, ok := errors.AsType[*sentinel](err); ok {
+		return s.class
 	}
-	if status != nil {
+	_, isRPC := errors.AsType[*RPCError](err)
+	switch {
+	case errors.Is(err, ErrInvalidArguments):
+		return &wire.InvalidArguments
+	case errors.Is(err, context.DeadlineExceeded):
+		return &wire.Timeout
+	case errors.Is(err, context.Canceled):
+		return &wire.Aborted
+	case status != nil:
 		return statusClass(status.Code)
-	}
-	if _, ok := errors.AsType[*RPCError](err); ok {
+	case isRPC:
 		return &wire.ServerError
 	}
 	return &wire.Internal
-}
-
-// explanations hold the class of each sentinel. The first that matches counts.
-var explanations = [...]struct {
-	kind  error
-	class *wire.Error
-}{
-	{ErrSignInNeeded, &wire.SignInNeeded},
-	{ErrSignIn, &wire.SignInFailed},
-	{ErrUnknownServer, &wire.UnknownServer},
-	{ErrServerRemoved, &wire.ServerRemoved},
-	{ErrUnknownTool, &wire.UnknownTool},
-	{ErrUnknownPrompt, &wire.UnknownPrompt},
-	{ErrUnknownResource, &wire.UnknownResource},
-	{ErrUnknownSkill, &wire.UnknownSkill},
-	{ErrDisabled, &wire.Disabled},
-	{ErrSuspended, &wire.Suspended},
-	{ErrHeld, &wire.Held},
-	{ErrDenied, &wire.Denied},
-	{ErrGone, &wire.Gone},
-	{ErrClosed, &wire.Closed},
-	{ErrInvalidConfig, &wire.InvalidConfig},
-	{ErrInvalidArguments, &wire.InvalidArguments},
-	{ErrSessionExpired, &wire.SessionExpired},
-	{ErrRedirect, &wire.Redirect},
-	{ErrTooLarge, &wire.TooLarge},
-	{ErrUnsupported, &wire.Unsupported},
-	{context.DeadlineExceeded, &wire.Timeout},
-	{context.Canceled, &wire.Aborted},
-	{ErrNetwork, &wire.Network},
-	{ErrProtocol, &wire.Protocol},
 }
 
 // statusClass returns the class of an HTTP status.

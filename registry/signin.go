@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -116,9 +115,9 @@ func (a *Auth) wrong() string {
 
 var (
 	// ErrSignInNeeded: the server wants a person to sign in; SignIn does that.
-	ErrSignInNeeded = errors.New("the server wants you to sign in")
+	ErrSignInNeeded error = &sentinel{"the server wants you to sign in", &wire.SignInNeeded}
 	// ErrSignIn: signing in did not work.
-	ErrSignIn = errors.New("signing in did not work")
+	ErrSignIn error = &sentinel{"signing in did not work", &wire.SignInFailed}
 )
 
 // The values of ServerHealth.SignIn.
