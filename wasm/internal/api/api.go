@@ -66,33 +66,40 @@ func New(reg *registry.Registry, host Host) *API {
 
 // Call runs a method of the table and answers under id.
 func (a *API) Call(id int, method string, params []byte) {
-	if ask, ok := asks[method]; ok {
-		a.run(id, func(ctx context.Context) error {
-			name, err := stringField(params, "name")
-			if err != nil {
-				return err
-			}
-			result, err := ask(ctx, a, name, params)
-			if err == nil {
-				a.host.Called(id, result)
-			}
+	for i := range methods {
+		if m := &methods[i]; m.name == method {
+			a.run(id, func(ctx context.Context) error { return a.answer(ctx, id, m, params) })
+			return
+		}
+	}
+	a.fail(id, registry.Because(errUsage, "the module has no method "+method))
+}
+
+// answer runs a method and gives the host its result.
+func (a *API) answer(ctx context.Context, id int, m *method, params []byte) (err error) {
+	result, server := null, ""
+	if m.do == nil {
+		if server, err = stringField(params, "name"); err != nil {
 			return err
-		})
-		return
+		}
 	}
-	fn, ok := methods[method]
-	if !ok {
-		a.fail(id, registry.Because(errUsage, "the module has no method "+method))
-		return
-	}
-	a.run(id, func(ctx context.Context) error {
-		result, err := fn(ctx, a, params)
-		a.events.flush()
+	switch {
+	case m.ask != nil:
+		result, err := m.ask(ctx, a, server, params)
 		if err == nil {
-			a.host.Reply(id, result)
+			a.host.Called(id, result)
 		}
 		return err
-	})
+	case m.change != nil:
+		err = m.change(ctx, a, server, params)
+	default:
+		result, err = m.do(ctx, a, params)
+	}
+	a.events.flush()
+	if err == nil {
+		a.host.Reply(id, result)
+	}
+	return err
 }
 
 // run does the work of a request in a goroutine and answers if it fails.
@@ -184,20 +191,26 @@ func (a *API) recovered(id int) {
 
 func (a *API) fail(id int, err error) { a.host.Fail(id, EncodeError(err)) }
 
-// A method takes the request's own fields as JSON, and returns the result as JSON.
-type method func(ctx context.Context, a *API, params []byte) ([]byte, error)
+// A method is one of the table, and has one function. do takes the request's own fields as JSON, and returns the result
+// as JSON. change is about the server of a name, and has no result. The result of ask is a server's: a CalledReply.
+type method struct {
+	name   string
+	do     func(ctx context.Context, a *API, params []byte) ([]byte, error)
+	change func(ctx context.Context, a *API, name string, params []byte) error
+	ask    func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error)
+}
 
-// methods is the table.
-var methods = map[string]method{
-	"addServer": named(func(_ context.Context, a *API, name string, params []byte) error {
+// methods is the table. It has functions that capture nothing, so that it is data and no code that runs at the start.
+var methods = [...]method{
+	{name: "addServer", change: func(_ context.Context, a *API, name string, params []byte) error {
 		config, _ := rawjson.Get(params, "config")
 		var cfg registry.ServerConfig
 		if err := applyConfig(&cfg, config); err != nil {
 			return err
 		}
 		return a.changeConfig(name, func() error { return a.reg.Add(name, cfg) })
-	}),
-	"updateServer": named(func(_ context.Context, a *API, name string, params []byte) error {
+	}},
+	{name: "updateServer", change: func(_ context.Context, a *API, name string, params []byte) error {
 		patch, _ := rawjson.Get(params, "config")
 		return a.changeConfig(name, func() error {
 			cfg, ok := a.reg.Config(name)
@@ -209,11 +222,11 @@ var methods = map[string]method{
 			}
 			return a.reg.Update(name, cfg)
 		})
-	}),
-	"removeServer": named(func(_ context.Context, a *API, name string, _ []byte) error {
+	}},
+	{name: "removeServer", change: func(_ context.Context, a *API, name string, _ []byte) error {
 		return a.changeConfig(name, func() error { return a.reg.Remove(name) })
-	}),
-	"renameServer": named(func(ctx context.Context, a *API, name string, params []byte) error {
+	}},
+	{name: "renameServer", change: func(ctx context.Context, a *API, name string, params []byte) error {
 		to, err := stringField(params, "to")
 		if err != nil {
 			return err
@@ -223,10 +236,14 @@ var methods = map[string]method{
 			a.host.Config(name, nil)
 		}
 		return err
-	}),
-	"approveTools":   approving("tools", (*registry.Registry).ApproveTools),
-	"approvePrompts": approving("prompts", (*registry.Registry).ApprovePrompts),
-	"reviewSkills": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+	}},
+	{name: "approveTools", change: func(_ context.Context, a *API, name string, params []byte) error {
+		return a.approve(name, params, "tools", (*registry.Registry).ApproveTools)
+	}},
+	{name: "approvePrompts", change: func(_ context.Context, a *API, name string, params []byte) error {
+		return a.approve(name, params, "prompts", (*registry.Registry).ApprovePrompts)
+	}},
+	{name: "reviewSkills", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {
 			return nil, err
@@ -239,24 +256,26 @@ var methods = map[string]method{
 		approve, _ := rawjson.Bool(values[1])
 		reasons, err := a.reg.ReviewSkills(name, approve, skills...)
 		return texts(reasons), err
-	},
-	"takePins": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+	}},
+	{name: "takePins", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		text, err := stringFields(params, "key", "pins")
 		if err != nil {
 			return nil, err
 		}
 		return null, a.reg.TakePins(text[0], text[1])
-	},
-	"approveInstructions": approving("instructions", (*registry.Registry).ApproveInstructions),
-	"instructions":        instructions,
-	"retry": named(func(ctx context.Context, a *API, name string, _ []byte) error {
+	}},
+	{name: "approveInstructions", change: func(_ context.Context, a *API, name string, params []byte) error {
+		return a.approve(name, params, "instructions", (*registry.Registry).ApproveInstructions)
+	}},
+	{name: "instructions", do: instructions},
+	{name: "retry", change: func(ctx context.Context, a *API, name string, _ []byte) error {
 		if err := a.reg.Retry(name); err != nil {
 			return err
 		}
 		_ = a.reg.Discover(ctx, name) // how it went is in the state
 		return nil
-	}),
-	"signIn": named(func(ctx context.Context, a *API, name string, params []byte) error {
+	}},
+	{name: "signIn", change: func(ctx context.Context, a *API, name string, params []byte) error {
 		var begun *registry.BegunSignIn
 		if resume, ok := rawjson.Get(params, "resume"); ok {
 			begun = new(registry.BegunSignIn)
@@ -264,17 +283,17 @@ var methods = map[string]method{
 			begun.URL, _ = stringField(params, "url")
 		}
 		return a.reg.ResumeSignIn(ctx, name, begun)
-	}),
-	"signOut": named(func(ctx context.Context, a *API, name string, _ []byte) error { return a.reg.SignOut(ctx, name) }),
-	"setEnabled": named(func(_ context.Context, a *API, name string, params []byte) error {
+	}},
+	{name: "signOut", change: func(ctx context.Context, a *API, name string, _ []byte) error { return a.reg.SignOut(ctx, name) }},
+	{name: "setEnabled", change: func(_ context.Context, a *API, name string, params []byte) error {
 		raw, _ := rawjson.Get(params, "enabled")
 		enabled, ok := rawjson.Bool(raw)
 		if !ok {
 			return registry.Because(errUsage, "enabled is not a boolean")
 		}
 		return a.changeConfig(name, func() error { return a.reg.SetEnabled(name, enabled) })
-	}),
-	"discover": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+	}},
+	{name: "discover", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
 		names, none, err := listIn(params, "names")
 		if err == nil {
 			err = a.known("discover", names)
@@ -284,52 +303,69 @@ var methods = map[string]method{
 		}
 		_ = a.reg.Discover(ctx, names...) // each server's error is in its health
 		return null, ctx.Err()
-	},
-	"online": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+	}},
+	{name: "online", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		raw, _ := rawjson.Get(params, "online")
 		online, _ := rawjson.Bool(raw)
 		a.reg.SetOnline(online)
 		return null, nil
-	},
-	"resources":         offers((*registry.Registry).Resources),
-	"resourceTemplates": offers((*registry.Registry).ResourceTemplates),
-	"prompts":           offers((*registry.Registry).Prompts),
-	"heldPrompts":       offers((*registry.Registry).HeldPrompts),
-	"skills":            offers((*registry.Registry).Skills),
-	"subscribeResource": subscribeResource,
-	"logs":              logs,
-	"followLogs":        followLogs,
-	"setRoots":          setRoots,
-	"cancelTask":        cancelTask,
-	"close": func(_ context.Context, a *API, _ []byte) ([]byte, error) {
+	}},
+	{name: "resources", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		return a.offers(ctx, params, (*registry.Registry).Resources)
+	}},
+	{name: "resourceTemplates", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		return a.offers(ctx, params, (*registry.Registry).ResourceTemplates)
+	}},
+	{name: "prompts", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		return a.offers(ctx, params, (*registry.Registry).Prompts)
+	}},
+	{name: "heldPrompts", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		return a.offers(ctx, params, (*registry.Registry).HeldPrompts)
+	}},
+	{name: "skills", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		return a.offers(ctx, params, (*registry.Registry).Skills)
+	}},
+	{name: "subscribeResource", do: subscribeResource},
+	{name: "logs", do: logs},
+	{name: "followLogs", do: followLogs},
+	{name: "setRoots", do: setRoots},
+	{name: "cancelTask", do: cancelTask},
+	{name: "close", do: func(_ context.Context, a *API, _ []byte) ([]byte, error) {
 		a.events.end()
 		return null, a.reg.Close()
-	},
+	}},
+	{name: "readResource", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+		uri, err := stringField(params, "uri")
+		if err != nil {
+			return nil, err
+		}
+		return a.reg.ReadResource(ctx, name, uri)
+	}},
+	{name: "getPrompt", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+		args, _ := rawjson.Get(params, "args")
+		return a.reg.GetPrompt(ctx, name, args)
+	}},
+	{name: "askSkill", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+		values, _ := rawjson.Pick(params, "params", "directory")
+		directory, _ := rawjson.Bool(values[1])
+		return a.reg.AskSkill(ctx, name, values[0], directory)
+	}},
+	{name: "waitTask", ask: waitTask},
+	{name: "complete", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
+		about, _ := rawjson.Get(params, "params")
+		return a.reg.Complete(ctx, name, about)
+	}},
 }
 
 var null = []byte("null")
 
-// named is a method about the server of a name. It has no result.
-func named(fn func(ctx context.Context, a *API, name string, params []byte) error) method {
-	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
-		return null, fn(ctx, a, name, params)
+// approve approves what a member names, or without that member all of a server. Nothing is approved by an empty list.
+func (a *API) approve(server string, params []byte, key string, approve func(*registry.Registry, string, ...string) error) error {
+	names, none, err := listIn(params, key)
+	if none || err != nil {
+		return err
 	}
-}
-
-// approving is a method that approves what a member names, or without that member all of a
-// server. Nothing is approved by an empty list.
-func approving(key string, approve func(*registry.Registry, string, ...string) error) method {
-	return named(func(_ context.Context, a *API, server string, params []byte) error {
-		names, none, err := listIn(params, key)
-		if none || err != nil {
-			return err
-		}
-		return approve(a.reg, server, names...)
-	})
+	return approve(a.reg, server, names...)
 }
 
 func stringField(params []byte, key string) (string, error) {

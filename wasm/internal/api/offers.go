@@ -7,31 +7,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// asks are the methods that answer with the result of a server: a CalledReply.
-var asks = map[string]func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error){
-	"readResource": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		uri, err := stringField(params, "uri")
-		if err != nil {
-			return nil, err
-		}
-		return a.reg.ReadResource(ctx, name, uri)
-	},
-	"getPrompt": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		args, _ := rawjson.Get(params, "args")
-		return a.reg.GetPrompt(ctx, name, args)
-	},
-	"askSkill": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		values, _ := rawjson.Pick(params, "params", "directory")
-		directory, _ := rawjson.Bool(values[1])
-		return a.reg.AskSkill(ctx, name, values[0], directory)
-	},
-	"waitTask": waitTask,
-	"complete": func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		about, _ := rawjson.Get(params, "params")
-		return a.reg.Complete(ctx, name, about)
-	},
-}
-
 // waitTask answers with the result of a task. It needs the API for its progress.
 func waitTask(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
 	text, err := stringFields(params, "tool", "taskId")
@@ -50,20 +25,17 @@ func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
 	return null, a.reg.CancelTask(ctx, text[0], text[1])
 }
 
-// offers is the method that lists what some function of the registry lists. The error
-// counts if all servers failed.
-func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) method {
-	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		names, none, err := listIn(params, "servers")
-		if none || err != nil {
-			return []byte("[]"), err
-		}
-		all, err := list(a.reg, ctx, names...)
-		if err != nil && (all == nil || ctx.Err() != nil) {
-			return nil, err
-		}
-		return encodeOffers(all), nil
+// offers lists what a function of the registry lists. The error counts if all servers failed.
+func (a *API) offers(ctx context.Context, params []byte, list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) ([]byte, error) {
+	names, none, err := listIn(params, "servers")
+	if none || err != nil {
+		return []byte("[]"), err
 	}
+	all, err := list(a.reg, ctx, names...)
+	if err != nil && (all == nil || ctx.Err() != nil) {
+		return nil, err
+	}
+	return encodeOffers(all), nil
 }
 
 // instructions returns those that are approved: a list of ServerInstructions.
