@@ -40,21 +40,35 @@ func ParseStart(json []byte) (Start, error) {
 		return s, registry.Because(errUsage, "the start options are not an object")
 	}
 	o := &s.Options
+	fields := [...]struct {
+		name string
+		to   any
+	}{
+		{"proxy", &s.Proxy}, {"hints", &s.Hints}, {"redirectUrl", &s.SignIn.RedirectURL},
+		{"clientMetadataUrl", &s.SignIn.ClientMetadataURL}, {"clientName", &s.SignIn.ClientName}, {"remember", &s.SignIn.Remember},
+		{"elicit", &s.Elicit}, {"elicitUrl", &s.ElicitURL}, {"elicitationTimeoutMs", &s.ElicitTime},
+		{"sample", &s.Sample}, {"sampleTools", &s.SampleTools}, {"apps", &s.Apps},
+		{"cooldownMs", &o.Cooldown}, {"timeoutMs", &o.Timeout}, {"callTimeoutMs", &o.CallTimeout}, {"idleTimeoutMs", &o.IdleTimeout},
+	}
 	err := rawjson.Members(json, func(key string, value []byte) error {
-		ok := true
+		ok := false
+		for i := range fields {
+			if fields[i].name == key {
+				switch to := fields[i].to.(type) {
+				case *string:
+					*to, ok = rawjson.String(value)
+				case *bool:
+					*to, ok = rawjson.Bool(value)
+				case *time.Duration:
+					*to, ok = duration(value)
+				}
+			}
+		}
 		switch key {
-		case "proxy":
-			s.Proxy, ok = rawjson.String(value)
-		case "hints":
-			s.Hints, ok = rawjson.String(value)
-		case "redirectUrl":
-			s.SignIn.RedirectURL, ok = rawjson.String(value)
-		case "clientMetadataUrl":
-			s.SignIn.ClientMetadataURL, ok = rawjson.String(value)
-		case "clientName":
-			s.SignIn.ClientName, ok = rawjson.String(value)
-		case "remember":
-			s.SignIn.Remember, ok = rawjson.Bool(value)
+		case "failureThreshold":
+			var n int64
+			n, ok = rawjson.Int(value)
+			o.FailureThreshold = int(n)
 		case "pins":
 			s.Pins = Pins{}
 			return rawjson.Members(value, func(key string, value []byte) error {
@@ -67,36 +81,10 @@ func ParseStart(json []byte) (Start, error) {
 				s.Early = append(s.Early, href)
 				return nil
 			})
-		case "elicit":
-			s.Elicit, ok = rawjson.Bool(value)
-		case "elicitUrl":
-			s.ElicitURL, ok = rawjson.Bool(value)
-		case "sample":
-			s.Sample, ok = rawjson.Bool(value)
-		case "sampleTools":
-			s.SampleTools, ok = rawjson.Bool(value)
-		case "apps":
-			s.Apps, ok = rawjson.Bool(value)
 		case "roots":
-			s.Roots = parseRoots(value)
-		case "elicitationTimeoutMs":
-			s.ElicitTime, ok = duration(value)
-		case "failureThreshold":
-			var n int64
-			n, ok = rawjson.Int(value)
-			o.FailureThreshold = int(n)
-		case "cooldownMs":
-			o.Cooldown, ok = duration(value)
-		case "timeoutMs":
-			o.Timeout, ok = duration(value)
-		case "callTimeoutMs":
-			o.CallTimeout, ok = duration(value)
-		case "idleTimeoutMs":
-			o.IdleTimeout, ok = duration(value)
+			s.Roots, ok = parseRoots(value), true
 		case "limits":
 			return parseLimits(&o.Limits, value)
-		default:
-			ok = false
 		}
 		if !ok {
 			return registry.Because(errUsage, "start option "+key)
