@@ -111,89 +111,57 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 	before := *cfg
 	var headers, auth []byte
 	var missing []string
-	err := rawjson.Members(patch, func(key string, value []byte) error {
+	err := rawjson.Members(patch, func(key string, value []byte) (err error) {
 		isNull := rawjson.Kind(value) == '0'
+		text, isText := rawjson.String(value)
+		is, isBool := rawjson.Bool(value)
+		whole, _ := rawjson.Int(value)
+		span, _ := rawjson.Milliseconds(value)
+		ok, wrong := true, " is not a boolean"
 		switch key {
 		case "url":
-			s, ok := rawjson.String(value)
-			if !ok {
-				return invalid("url is not a string")
-			}
-			cfg.URL = s
+			cfg.URL, ok, wrong, isNull = text, isText, " is not a string", false
 		case "headers":
 			headers = value
 		case "auth":
 			auth = value
 		case "proxy":
-			v, ok := rawjson.Bool(value)
-			s, _ := rawjson.String(value)
-			if !ok && !isNull && s != "auto" {
-				return invalid(`proxy is neither a boolean nor "auto"`)
-			}
-			cfg.Proxy, cfg.ProxyAuto = v, s == "auto"
+			cfg.Proxy, cfg.ProxyAuto = is, text == "auto"
+			ok, wrong = isBool || cfg.ProxyAuto, ` is neither a boolean nor "auto"`
 		case "transport":
-			s, ok := rawjson.String(value)
-			if !ok && !isNull {
-				return invalid("transport is not a string")
-			}
-			cfg.Transport = s
+			cfg.Transport, ok, wrong = text, isText, " is not a string"
 		case "logLevel":
-			level, ok := rawjson.String(value)
-			if !isNull && (!ok || !slices.Contains(wire.LogLevels, level)) {
-				return invalid("logLevel is none of the levels from debug to emergency")
-			}
-			cfg.LogLevel = level
+			cfg.LogLevel = text
+			ok, wrong = slices.Contains(wire.LogLevels, text), " is none of the levels from debug to emergency"
 		case "concurrency":
-			n, ok := rawjson.Int(value)
-			if !isNull && (!ok || n <= 0 || n > wire.MaxConcurrency) {
-				return invalid("concurrency is not a whole number from 1 to 1000")
-			}
-			cfg.Concurrency = int(n)
+			cfg.Concurrency = int(whole)
+			ok, wrong = whole > 0 && whole <= wire.MaxConcurrency, " is not a whole number from 1 to 1000"
 		case "pingMs":
-			v, ok := rawjson.Milliseconds(value)
-			if !isNull && (!ok || v < wire.MinPingMs*time.Millisecond || v > wire.MaxTimeoutMs*time.Millisecond) {
-				return invalid("pingMs is not a number of milliseconds from 1000 to a day")
-			}
-			cfg.Ping = v
+			cfg.Ping = span
+			ok, wrong = span >= wire.MinPingMs*time.Millisecond && span <= wire.MaxTimeoutMs*time.Millisecond, " is not a number of milliseconds from 1000 to a day"
 		case "retry":
 			attempts, _ := rawjson.Get(value, "attempts")
-			n, ok := rawjson.Int(attempts)
-			if !isNull && (!ok || n < 1 || n > wire.MaxAttempts) {
-				return invalid("retry is not an object with attempts, a whole number from 1 to 5")
-			}
+			n, _ := rawjson.Int(attempts)
 			cfg.Attempts = int(n)
+			ok, wrong = n > 0 && n <= wire.MaxAttempts, " is not an object with attempts, a whole number from 1 to 5"
 		case "timeoutMs":
-			v, ok := rawjson.Milliseconds(value)
-			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs*time.Millisecond) {
-				return invalid("timeoutMs is not a number of milliseconds above 0 and within a day")
-			}
-			cfg.Timeout = v
+			cfg.Timeout = span
+			ok, wrong = span > 0 && span <= wire.MaxTimeoutMs*time.Millisecond, " is not a number of milliseconds above 0 and within a day"
 		case "trust":
-			s, _ := rawjson.String(value)
-			if !isNull && !slices.Contains(wire.TrustPolicies, s) {
-				return invalid(`trust is not "trust", "ask-on-change" or "ask-always"`)
-			}
-			cfg.Trust = s
-		case "enabled", "holdNewTools", "rememberSecrets":
-			v, ok := rawjson.Bool(value)
-			switch {
-			case !ok && !isNull:
-				return invalid(key + " is not a boolean")
-			case key == "enabled":
-				cfg.Disabled = ok && !v
-			case key == "holdNewTools":
-				cfg.HoldNewTools = v
-			case ok:
-				cfg.RememberSecrets = &v
-			default:
-				cfg.RememberSecrets = nil
+			cfg.Trust = text
+			ok, wrong = slices.Contains(wire.TrustPolicies, text), ` is not "trust", "ask-on-change" or "ask-always"`
+		case "enabled":
+			cfg.Disabled, ok = isBool && !is, isBool
+		case "holdNewTools":
+			cfg.HoldNewTools, ok = is, isBool
+		case "rememberSecrets":
+			if cfg.RememberSecrets, ok = nil, isBool; ok {
+				cfg.RememberSecrets = &is
 			}
 		case "missingHeaders":
-			var err error
 			missing, err = stringList(value, key)
-			return err
 		case "tools":
-			return applyTools(cfg, value)
+			err = applyTools(cfg, value)
 		case "overrides":
 			cfg.Overrides = nil
 			if !isNull {
@@ -202,7 +170,10 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		default:
 			return invalid(`unknown field "` + key + `"; known are ` + strings.Join(wire.ConfigFields[:], ", "))
 		}
-		return nil
+		if !ok && !isNull {
+			return invalid(key + wrong)
+		}
+		return err
 	})
 	if err != nil {
 		return err
