@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -24,7 +23,7 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	var problems []error
 	var targets []*server
 	if len(names) == 0 {
-		for _, name := range slices.Sorted(maps.Keys(r.servers)) {
+		for _, name := range text.Sorted(maps.Keys(r.servers)) {
 			if s := r.servers[name]; !s.cfg.Disabled {
 				targets = append(targets, s)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // JSON-RPC errors of resources/read: until 2025-11-25 and from 2026-07-28 on.
@@ -211,7 +212,7 @@ type followed struct {
 func (r *Registry) follows(s *server) Following {
 	what := s.following
 	what.Logs = len(r.logListeners) > 0 || s.cfg.LogLevel != ""
-	what.URIs = slices.Sorted(maps.Keys(s.watched))
+	what.URIs = text.Sorted(maps.Keys(s.watched))
 	return what
 }
 

@@ -259,7 +259,7 @@ func (r *Registry) visibleTools(f Filter) (tools []Tool) {
 func (r *Registry) eachTool(f Filter, visit func(*Tool)) {
 	servers := f.Servers
 	if len(servers) != 1 {
-		servers = slices.Sorted(maps.Keys(r.servers))
+		servers = text.Sorted(maps.Keys(r.servers))
 	}
 	for _, name := range servers {
 		s := r.servers[name]

@@ -4,12 +4,12 @@ package main
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // memoryDelay collects what is learned of many servers at once.
@@ -62,20 +62,20 @@ func (m *memory) changed(url string, h client.Hint) {
 func (m *memory) flush() {
 	m.mu.Lock()
 	m.timer = nil
-	var text []byte
-	for _, url := range slices.Sorted(maps.Keys(m.learned)) {
+	var lines []byte
+	for _, url := range text.Sorted(maps.Keys(m.learned)) {
 		h := m.learned[url]
-		text = append(append(append(append(append(text, url...), '\t'), h.Transport...), '\t'), h.Version...)
-		text = append(text, '\t')
+		lines = append(append(append(append(append(lines, url...), '\t'), h.Transport...), '\t'), h.Version...)
+		lines = append(lines, '\t')
 		if h.ListChanged {
-			text = append(text, "changes"...)
+			lines = append(lines, "changes"...)
 		}
-		text = append(text, '\t')
+		lines = append(lines, '\t')
 		if h.Proxied {
-			text = append(text, "proxied"...)
+			lines = append(lines, "proxied"...)
 		}
-		text = append(text, '\n')
+		lines = append(lines, '\n')
 	}
 	m.mu.Unlock()
-	m.save(string(text))
+	m.save(string(lines))
 }

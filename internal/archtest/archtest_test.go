@@ -37,7 +37,7 @@ var rules = []rule{
 		reason: "the pipeline is linked into the page's module",
 	},
 	{
-		room: "registry/approvals", may: []string{"registry/names", "registry/rawjson"}, noStd: lean,
+		room: "registry/approvals", may: []string{"registry/names", "registry/rawjson", "registry/text"}, noStd: lean,
 		reason: "one idea, pure, linked into the page's module",
 	},
 	{
@@ -125,13 +125,13 @@ var rules = []rule{
 	{
 		room: "wasm", js: true,
 		may: []string{
-			"registry", "registry/client", "registry/client/browser", "registry/oauth", "registry/rawjson",
+			"registry", "registry/client", "registry/client/browser", "registry/oauth", "registry/rawjson", "registry/text",
 			"wasm/internal/api", "wasm/internal/bridge",
 		},
 		noStd: lean, reason: "the page's module",
 	},
 	{
-		room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/wire"},
+		room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/text", "registry/wire"},
 		noStd: lean, reason: "linked into the page's module",
 	},
 	{

@@ -31,6 +31,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A Hold says why a tool is not offered to models until the user approves it.
@@ -215,7 +216,7 @@ func (e *Endpoint) Missing(tools []Tool) []string {
 			missing = append(missing, name)
 		}
 	}
-	slices.Sort(missing)
+	text.Sort(missing)
 	return missing
 }
 
@@ -341,7 +342,7 @@ func (e *Endpoint) Text() string {
 	if len(e.seen) > 0 {
 		out = append(out, seenName...)
 		between := byte('\t')
-		for _, hash := range slices.Sorted(maps.Keys(e.seen)) {
+		for _, hash := range text.Sorted(maps.Keys(e.seen)) {
 			out = append(append(append(append(out, between), hash...), '.'), e.seen[hash]...)
 			between = ' '
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // capabilitiesOf returns the capabilities in an InitializeResult or a DiscoverResult,
@@ -193,7 +194,7 @@ func (s *Session) filter() (members []byte, asked *follow) {
 	if asked != nil {
 		uris = list(asked.uris[:asked.asked])
 	}
-	tasks, listChanged := slices.Sorted(maps.Keys(s.woken)), s.info.ListChanged
+	tasks, listChanged := text.Sorted(maps.Keys(s.woken)), s.info.ListChanged
 	s.mu.Unlock()
 	if len(tasks) > 0 {
 		members = rawMember(members, "taskIds", list(tasks))

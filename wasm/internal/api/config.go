@@ -9,6 +9,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -21,7 +22,7 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	o := new(object).str("url", cfg.URL)
 	if len(cfg.Headers) > 0 {
 		var headers object
-		for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
+		for _, name := range text.Sorted(maps.Keys(cfg.Headers)) {
 			headers.str(name, secret(cfg.Headers[name], redacts))
 		}
 		o.raw("headers", headers.end())
