@@ -297,8 +297,10 @@ func (r *Registry) askUser(ctx context.Context, s *server, t *Tool, args []byte)
 	r.mu.Lock()
 	trusted, remembers := s.cfg.Trust == TrustAll, s.cfg.Trust != AskAlways
 	r.mu.Unlock()
-	approval, err := guarded(func() (Approval, error) {
-		return r.opts.Approve(ctx, ApprovalRequest{Server: s.name, Tool: *t, Arguments: args, Trusted: trusted})
+	var approval Approval
+	err := guarded(func() (err error) {
+		approval, err = r.opts.Approve(ctx, ApprovalRequest{Server: s.name, Tool: *t, Arguments: args, Trusted: trusted})
+		return err
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

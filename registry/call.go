@@ -339,10 +339,10 @@ func (p *Pending) send(c *conn, n int) {
 		Detach: p.call.Detach, Long: p.call.Timeout > wire.CallTimeoutMs*time.Millisecond,
 		OnProgress: p.progress, OnAsk: p.asking,
 	}
+	var stop func(error)
 	inline := false
-	stop, err := guarded(func() (stop func(error), err error) {
+	err := safely(func() {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
-		return stop, nil
 	})
 	if err != nil {
 		p.answered(c, nil, err)
@@ -374,7 +374,12 @@ func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutp
 	}
 	r.goroutine(func() {
 		defer cancel(nil)
-		done(guarded(func() (*ToolOutput, error) { return session.CallTool(ctx, call) }))
+		var output *ToolOutput
+		err := guarded(func() (err error) {
+			output, err = session.CallTool(ctx, call)
+			return err
+		})
+		done(output, err)
 	})
 	r.mu.Unlock()
 	return cancel, false

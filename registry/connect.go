@@ -70,10 +70,10 @@ func (r *Registry) reachable(s *server) error {
 }
 
 // connect starts the one attempt. The caller holds r.mu and waits for the flight.
-func (r *Registry) connect(s *server) *flight[*conn] {
+func (r *Registry) connect(s *server) *flight {
 	cfg, timeout := s.cfg.clone(), r.timeout(s)
 	c := &conn{}
-	s.connecting = startFlight(r, func(ctx context.Context) (*conn, error) {
+	s.connecting = r.startFlight(func(ctx context.Context) (*conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		if err := r.loadPins(s); err != nil {
@@ -85,7 +85,7 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		}
 		c.session = session
 		return c, err
-	}, func(f *flight[*conn]) {
+	}, func(f *flight) {
 		if f.err == nil {
 			r.conns[c] = true
 		}
@@ -164,7 +164,7 @@ func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) 
 		r.mu.Lock()
 		c.calls++
 		r.mu.Unlock()
-		_, err = guarded(func() (struct{}, error) { return struct{}{}, work(c) })
+		err = guarded(func() error { return work(c) })
 		r.mu.Lock()
 		expired := r.leave(s, c, err)
 		r.mu.Unlock()
@@ -313,26 +313,30 @@ func (c *conn) stopPings() {
 }
 
 // A flight is one piece of work that several callers wait for. It ends early when
-// the last of them has left. The registry's lock guards its fields; val and err are
+// the last of them has left. The registry's lock guards its fields; conn and err are
 // written once, before done is closed.
-type flight[T any] struct {
+type flight struct {
 	done    chan struct{}
 	cancel  context.CancelFunc
 	waiters int
-	val     T
+	conn    *conn // of a flight that connects
 	err     error
 }
 
 // startFlight starts work on a goroutine of r. The caller holds r.mu and is the first
 // waiter. land runs under r.mu with the outcome.
-func startFlight[T any](r *Registry, work func(context.Context) (T, error), land func(*flight[T])) *flight[T] {
+func (r *Registry) startFlight(work func(context.Context) (*conn, error), land func(*flight)) *flight {
 	ctx, cancel := context.WithCancel(r.ctx)
-	f := &flight[T]{done: make(chan struct{}), cancel: cancel}
+	f := &flight{done: make(chan struct{}), cancel: cancel}
 	r.goroutine(func() {
 		defer cancel()
-		val, err := guarded(func() (T, error) { return work(ctx) })
+		var c *conn
+		err := guarded(func() (err error) {
+			c, err = work(ctx)
+			return err
+		})
 		r.mu.Lock()
-		f.val, f.err = val, err
+		f.conn, f.err = c, err
 		land(f)
 		r.mu.Unlock()
 		close(f.done)
@@ -343,10 +347,10 @@ func startFlight[T any](r *Registry, work func(context.Context) (T, error), land
 
 // wait returns the outcome of f, or the cause of ctx if that ends first. The caller
 // has counted itself as a waiter and does not hold r.mu.
-func (f *flight[T]) wait(ctx context.Context, r *Registry) (T, error) {
+func (f *flight) wait(ctx context.Context, r *Registry) (*conn, error) {
 	select {
 	case <-f.done:
-		return f.val, f.err
+		return f.conn, f.err
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
@@ -355,6 +359,5 @@ func (f *flight[T]) wait(ctx context.Context, r *Registry) (T, error) {
 		f.cancel()
 	}
 	r.mu.Unlock()
-	var zero T
-	return zero, context.Cause(ctx)
+	return nil, context.Cause(ctx)
 }

@@ -82,7 +82,7 @@ func (r *Registry) refresh(ctx context.Context, s *server) error {
 
 // refreshing returns the attempt under way, or begins one, with the caller counted
 // as a waiter. The caller holds r.mu.
-func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
+func (r *Registry) refreshing(s *server) (*flight, error) {
 	if err := r.reachable(s); err != nil {
 		return nil, err
 	}
@@ -98,10 +98,10 @@ func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
 	return f, nil
 }
 
-func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] {
-	s.refreshing = startFlight(r, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, r.connectAndList(ctx, s)
-	}, func(f *flight[struct{}]) {
+func (r *Registry) startRefresh(s *server, generation uint64) *flight {
+	s.refreshing = r.startFlight(func(ctx context.Context) (*conn, error) {
+		return nil, r.connectAndList(ctx, s)
+	}, func(f *flight) {
 		if s.refreshing != f {
 			if f.err != nil {
 				f.err = s.dropCause

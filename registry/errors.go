@@ -229,7 +229,7 @@ func statusClass(code int) *wire.Error {
 
 // guarded turns a panic of foreign code into an error, so that one server cannot end
 // the program.
-func guarded[T any](work func() (T, error)) (val T, err error) {
+func guarded(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = Because(ErrProtocol, "a fault of Portolan while it handled an answer: "+panicText(p))
@@ -240,8 +240,7 @@ func guarded[T any](work func() (T, error)) (val T, err error) {
 
 // safely is guarded for work without a result.
 func safely(work func()) error {
-	_, err := guarded(func() (struct{}, error) { work(); return struct{}{}, nil })
-	return err
+	return guarded(func() error { work(); return nil })
 }
 
 func panicText(p any) string {

@@ -46,7 +46,7 @@ type offerList struct {
 	private bool      // it is the user's own
 	changed bool      // since the attempt under way began
 	warnings
-	flight *flight[struct{}]
+	flight *flight
 }
 
 // The kinds of lists, which are indices of server.offers.
@@ -180,21 +180,21 @@ func (r *Registry) usable(name string) (*server, error) {
 }
 
 // startOffers begins to list. The caller holds r.mu.
-func (r *Registry) startOffers(s *server, kind int) *flight[struct{}] {
+func (r *Registry) startOffers(s *server, kind int) *flight {
 	l, wait := &s.offers[kind], time.Duration(0)
 	if l.of != nil { // it changes all the time
 		wait = l.at.Add(refreshInterval).Sub(r.opts.Clock())
 	}
 	l.changed = false
 	limit := r.timeout(s)
-	l.flight = startFlight(r, func(ctx context.Context) (none struct{}, err error) {
+	l.flight = r.startFlight(func(ctx context.Context) (*conn, error) {
 		pause, stop := context.WithTimeout(ctx, wait)
 		<-pause.Done()
 		stop()
-		return none, r.use(ctx, s, limit, func(ctx context.Context, c *conn, _ func(bool)) error {
+		return nil, r.use(ctx, s, limit, func(ctx context.Context, c *conn, _ func(bool)) error {
 			return r.listOffers(ctx, s, c, kind, false)
 		})
-	}, func(f *flight[struct{}]) {
+	}, func(f *flight) {
 		if l.flight == f {
 			l.flight = nil
 		}

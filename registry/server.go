@@ -33,9 +33,9 @@ type server struct {
 	// The instructions that are approved, and those that are held.
 	instructions, heldInstructions string
 	dropCause                      error // of the last drop
-	connecting                     *flight[*conn]
+	connecting                     *flight
 	tries                          []time.Time // to connect, of the last triesTime
-	refreshing                     *flight[struct{}]
+	refreshing                     *flight
 	running                        int  // calls that have a place
 	again                          bool // the list changed while refreshing
 
