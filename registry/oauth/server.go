@@ -43,10 +43,12 @@ type state struct {
 	failed    error    // the refusal of the silent flow, which is not tried again
 }
 
-func (s *Server) look() state {
+// look returns a copy of the state.
+func (s *Server) look() *state {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
+	now := s.state
+	s.mu.Unlock()
+	return &now
 }
 
 // A flight is work for which several goroutines wait.
