@@ -306,8 +306,8 @@ func (s *Session) negotiated(version string, result, server []byte) {
 	if s.sse {
 		info.Transport = "sse"
 	}
-	s.tasks = get(result, "capabilities", "tasks", "requests", "tools", "call") != nil
 	info.Capabilities = capabilitiesOf(result)
+	s.tasks = info.Capabilities.Has("tasks", "requests", "tools", "call")
 	info.ListChanged = info.Capabilities.Has("tools", "listChanged")
 	s.mu.Lock()
 	s.info = info

@@ -58,7 +58,7 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	body := []byte(e.Text)
 	var rpc *registry.RPCError
 	// Without a code it is some other protocol's error: a REST server's 404 or 429.
-	if rawjson.Valid(body, 64) == nil && rawjson.Kind(get(body, "error", "code")) == 'n' {
+	if rawjson.Valid(body, 64) == nil && rawjson.Kind(get(get(body, "error"), "code")) == 'n' {
 		rpc = rpcError(body)
 	}
 	switch {

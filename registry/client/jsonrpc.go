@@ -89,15 +89,14 @@ func joinMembers(a, b []byte) []byte {
 	return append(append(a, ','), b...)
 }
 
-// get walks down objects by key.
-func get(b []byte, path ...string) []byte {
-	for _, key := range path {
-		b, _ = rawjson.Get(b, key)
-	}
-	return b
+// get returns a member of an object, or nil.
+func get(object []byte, key string) []byte {
+	value, _ := rawjson.Get(object, key)
+	return value
 }
 
-func getString(b []byte, path ...string) string {
-	s, _ := rawjson.String(get(b, path...))
+// getString returns a member that is a text, or "".
+func getString(object []byte, key string) string {
+	s, _ := rawjson.String(get(object, key))
 	return s
 }

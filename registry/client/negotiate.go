@@ -101,7 +101,7 @@ func (s *Session) discovered(e *Event) error {
 	if !listsModern(get(result, "supportedVersions")) {
 		return registry.Because(registry.ErrProtocol, "the server does not speak "+modern)
 	}
-	s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
+	s.negotiated(modern, result, get(get(result, "_meta"), "io.modelcontextprotocol/serverInfo"))
 	return nil
 }
 

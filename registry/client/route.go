@@ -99,38 +99,38 @@ func (s *Session) message(e *Event, mail *mailbox) {
 		}
 		return
 	}
-	id := get(text, "id")
+	id, params := get(text, "id"), get(text, "params")
 	switch {
 	case id == nil:
 		switch method {
 		case "notifications/cancelled":
-			reason := s.d.word(get(text, "params"), "reason", maxServerWord)
-			if s.unask(string(get(text, "params", "requestId"))) && reason != "" {
+			reason := s.d.word(params, "reason", maxServerWord)
+			if s.unask(string(get(params, "requestId"))) && reason != "" {
 				s.d.notify(registry.Notice{Log: &registry.LogEntry{Level: "info", Text: "The server withdrew its question: " + reason}})
 			}
 		case "notifications/message":
-			s.logged(get(text, "params"))
+			s.logged(params)
 		case "notifications/elicitation/complete":
-			s.visited(getString(text, "params", "elicitationId"))
+			s.visited(getString(params, "elicitationId"))
 		case "notifications/prompts/list_changed":
 			s.d.notify(registry.Notice{PromptsChanged: true})
 		case "notifications/resources/list_changed":
 			s.d.notify(registry.Notice{ResourcesChanged: true})
 		case "notifications/resources/updated":
-			s.d.notify(registry.Notice{Updated: getString(text, "params", "uri")})
+			s.d.notify(registry.Notice{Updated: getString(params, "uri")})
 		case "notifications/tasks", "notifications/tasks/status":
-			s.wake(getString(text, "params", "taskId"))
+			s.wake(getString(params, "taskId"))
 		case "notifications/subscriptions/acknowledged":
-			s.acknowledged(mail.follow, get(text, "params", "notifications"))
+			s.acknowledged(mail.follow, get(params, "notifications"))
 		}
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))
 	case method == "elicitation/create" && (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil):
-		s.ask(id, get(text, "params"), mail, nil, s.question)
+		s.ask(id, params, mail, nil, s.question)
 	case method == "sampling/createMessage" && s.d.c.opts.Sample != nil:
-		s.ask(id, get(text, "params"), mail, errManySamples, s.sample)
+		s.ask(id, params, mail, errManySamples, s.sample)
 	case method == "roots/list" && s.d.c.rootsNow() != nil:
 		s.post(reply(id, object(rawMember(nil, "roots", s.d.c.rootsNow()))))
 	default:

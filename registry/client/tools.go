@@ -31,7 +31,7 @@ func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.Tool
 		return nil, s.doubt(err, OpList)
 	}
 	if e.Kind != Tools {
-		if kind := getString([]byte(e.Text), "result", "resultType"); kind != "" && kind != "complete" {
+		if kind := getString(get([]byte(e.Text), "result"), "resultType"); kind != "" && kind != "complete" {
 			return nil, s.unknownResult(kind)
 		}
 		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/list has no list of tools")

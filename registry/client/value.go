@@ -42,6 +42,6 @@ func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }
 // mayBeTask reports whether a tool's definition says that it may run as a task (2025-11-25).
 func (v *Value) mayBeTask() bool {
 	def, err := v.JSON()
-	support := getString(def, "execution", "taskSupport")
+	support := getString(get(def, "execution"), "taskSupport")
 	return err == nil && (support == "optional" || support == "required")
 }
