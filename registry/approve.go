@@ -354,7 +354,7 @@ func claims(t *Tool, hints ...string) bool {
 	if err != nil {
 		return false
 	}
-	annotations, _ := rawjson.Get(def, "annotations")
+	annotations := rawjson.Get(def, "annotations")
 	values, _ := rawjson.Pick(annotations, hints...)
 	return slices.ContainsFunc(values, func(hint []byte) bool { is, _ := rawjson.Bool(hint); return is })
 }

@@ -334,8 +334,7 @@ func (c *ServerConfig) renames() map[string]string {
 	}
 	renames := map[string]string{}
 	rawjson.Members(c.Overrides, func(tool string, override []byte) error {
-		value, _ := rawjson.Get(override, "name")
-		if name, _ := rawjson.String(value); name != "" {
+		if name := rawjson.Text(override, "name"); name != "" {
 			renames[tool] = name
 		}
 		return nil
@@ -371,8 +370,8 @@ func modelName(server, tool string, renames map[string]string) string {
 
 // overrideArguments returns what the server gets of the arguments that a model wrote.
 func overrideArguments(override, args []byte) []byte {
-	fixed, _ := rawjson.Get(override, "fixed")
-	hidden, _ := rawjson.Get(override, "hideParams")
+	fixed := rawjson.Get(override, "fixed")
+	hidden := rawjson.Get(override, "hideParams")
 	if fixed == nil && hidden == nil {
 		return args
 	}
@@ -385,7 +384,7 @@ func overrideArguments(override, args []byte) []byte {
 		return nil
 	}
 	err := rawjson.Members(args, func(key string, value []byte) error {
-		_, leaves := rawjson.Get(fixed, key)
+		leaves := rawjson.Get(fixed, key) != nil
 		rawjson.Elements(hidden, func(name []byte) error {
 			s, _ := rawjson.String(name)
 			leaves = leaves || s == key

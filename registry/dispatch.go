@@ -141,7 +141,7 @@ func (r *Registry) find(name string, app bool) (*server, *Tool, []byte, error) {
 	if s.cfg.Disabled {
 		return nil, nil, nil, &ServerError{s.name, "call " + t.RawName, ErrDisabled}
 	}
-	override, _ := rawjson.Get(s.cfg.Overrides, t.RawName)
+	override := rawjson.Get(s.cfg.Overrides, t.RawName)
 	return s, t, override, nil
 }
 
@@ -168,8 +168,8 @@ func (r *Registry) checkArguments(t *Tool, args []byte) error {
 	if err != nil {
 		return nil // the list was replaced meanwhile; the server checks too
 	}
-	schema, ok := rawjson.Get(def, "inputSchema")
-	if !ok {
+	schema := rawjson.Get(def, "inputSchema")
+	if schema == nil {
 		return nil
 	}
 	return r.opts.Validate(schema, args)

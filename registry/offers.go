@@ -252,8 +252,8 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 			break
 		}
 		size += len(result)
-		entries, ok := rawjson.Get(result, k.member)
-		if !ok || rawjson.Kind(entries) != 'a' {
+		entries := rawjson.Get(result, k.member)
+		if rawjson.Kind(entries) != 'a' {
 			return Because(ErrProtocol, "the answer to "+k.method+" has no list")
 		}
 		_ = rawjson.Elements(entries, func(def []byte) error {
@@ -265,7 +265,7 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 			return context.Canceled
 		})
 		l.readTTL(result, r.opts.Clock())
-		next, _ := rawjson.Get(result, "nextCursor")
+		next := rawjson.Get(result, "nextCursor")
 		cursor, more := rawjson.String(next)
 		if !more {
 			break
@@ -308,10 +308,8 @@ func release(p Payload) {
 
 // readTTL takes the least ttlMs of all pages and whether a page is the user's own (2026-07-28).
 func (l *offerList) readTTL(page []byte, now time.Time) {
-	scope, _ := rawjson.Get(page, "cacheScope")
-	word, _ := rawjson.String(scope)
-	l.private = l.private || word == "private"
-	raw, _ := rawjson.Get(page, "ttlMs")
+	l.private = l.private || rawjson.Text(page, "cacheScope") == "private"
+	raw := rawjson.Get(page, "ttlMs")
 	if ttl, _ := rawjson.Milliseconds(raw); ttl > 0 {
 		at := now.Add(min(ttl, longestTTL))
 		if l.staleAt.IsZero() || at.Before(l.staleAt) {
@@ -326,13 +324,12 @@ func (r *Registry) addOffer(l *offerList, s *server, kind int, keys map[string]b
 	if kind == skillList { // which names up to 512 files
 		most *= 4
 	}
-	raw, _ := rawjson.Get(def, k.key)
-	key, ok := rawjson.String(raw)
+	key := rawjson.Text(def, k.key)
 	drop := func(why string) {
 		l.warn("an entry of " + k.member + " dropped: " + text.Quote(key) + ": " + why)
 	}
 	switch {
-	case !ok || key == "":
+	case key == "":
 		drop("it has no " + k.key)
 		return
 	case len(key) > maxOfferKey || len(def) > most:

@@ -183,7 +183,7 @@ func checkPrompt(def, arguments []byte) error {
 	if err != nil {
 		return err
 	}
-	list, _ := rawjson.Get(def, "arguments")
+	list := rawjson.Get(def, "arguments")
 	if rawjson.Kind(list) != 'a' {
 		return nil
 	}

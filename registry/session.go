@@ -89,7 +89,7 @@ type Capabilities []byte
 func (c Capabilities) Has(path ...string) bool {
 	value := []byte(c)
 	for _, key := range path {
-		value, _ = rawjson.Get(value, key)
+		value = rawjson.Get(value, key)
 	}
 	return len(value) > 0 && string(value) != "false" && string(value) != "null"
 }

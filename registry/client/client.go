@@ -255,7 +255,7 @@ const (
 )
 
 func (d *dial) word(object []byte, key string, most int) string {
-	return d.plain(getString(object, key), most)
+	return d.plain(rawjson.Text(object, key), most)
 }
 
 // implementation reads an Implementation. Parts that are no such are left out.
@@ -267,13 +267,13 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 		Description: d.word(server, "description", maxServerText),
 		WebsiteURL:  d.address(server, "websiteUrl", maxServerText, "https://", "http://"),
 	}
-	_ = rawjson.Elements(get(server, "icons"), func(b []byte) error {
+	_ = rawjson.Elements(rawjson.Get(server, "icons"), func(b []byte) error {
 		src := d.address(b, "src", maxIcon, "https://", "data:image/")
 		if len(i.Icons) == maxServerIcons || src == "" {
 			return nil
 		}
 		icon := registry.Icon{Src: src, MIMEType: d.word(b, "mimeType", maxServerWord), Theme: d.word(b, "theme", maxServerWord)}
-		_ = rawjson.Elements(get(b, "sizes"), func(size []byte) error {
+		_ = rawjson.Elements(rawjson.Get(b, "sizes"), func(size []byte) error {
 			if s, ok := rawjson.String(size); ok && len(icon.Sizes) < maxServerIcons {
 				icon.Sizes = append(icon.Sizes, d.plain(s, maxServerWord))
 			}
@@ -287,7 +287,7 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 
 // address reads a URL that begins in one of the ways and has printable ASCII only, or "".
 func (d *dial) address(object []byte, key string, most int, begins ...string) string {
-	url := getString(object, key)
+	url := rawjson.Text(object, key)
 	known := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(url, b) })
 	if !known || !isVisible(url) || len(url) > most || d.redact(url) != url {
 		return ""
@@ -301,7 +301,7 @@ func (s *Session) negotiated(version string, result, server []byte) {
 		Transport:       "streamable-http",
 		ProtocolVersion: version,
 		Server:          s.d.implementation(server),
-		Instructions:    strings.TrimSpace(s.d.words(getString(result, "instructions"), maxInstructions)),
+		Instructions:    strings.TrimSpace(s.d.words(rawjson.Text(result, "instructions"), maxInstructions)),
 	}
 	if s.sse {
 		info.Transport = "sse"

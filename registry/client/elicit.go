@@ -147,14 +147,14 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 	if err != nil {
 		return nil, err
 	}
-	if !isFlat(get(params, "requestedSchema")) {
+	if !isFlat(rawjson.Get(params, "requestedSchema")) {
 		return []byte(cancelled), nil
 	}
 	if awaitsEnd {
 		shown = rawMember(shown, "awaitsEnd", []byte("true"))
 	}
 	result, err := s.whileAsked(ctx, calls, func(ctx context.Context) ([]byte, error) {
-		if id := getString(params, "elicitationId"); id != "" {
+		if id := rawjson.Text(params, "elicitationId"); id != "" {
 			if own := s.visit(ctx, id); own != nil {
 				ctx = own
 				defer s.visited(id)
@@ -174,7 +174,7 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 	case err != nil:
 		return nil, err
 	}
-	return s.checked(result, get(params, "requestedSchema"))
+	return s.checked(result, rawjson.Get(params, "requestedSchema"))
 }
 
 // count adds to the questions that are put to the user. It is false if there are too many.
@@ -191,7 +191,7 @@ func (s *Session) put(params []byte) (registry.Elicit, []byte, error) {
 	if rawjson.Kind(params) != 'o' {
 		return nil, nil, errNoElicit
 	}
-	switch mode := getString(params, "mode"); {
+	switch mode := rawjson.Text(params, "mode"); {
 	case mode == "url" && s.d.c.opts.ElicitURL != nil:
 		shown, err := s.address(params)
 		return s.d.c.opts.ElicitURL, shown, err
@@ -208,12 +208,12 @@ func (s *Session) checked(result, schema []byte) ([]byte, error) {
 	if err := rawjson.Valid(result, s.d.c.opts.Limits.Depth); err != nil || rawjson.Kind(result) != 'o' {
 		return nil, registry.Because(registry.ErrInvalidArguments, "the host's answer is not an ElicitResult")
 	}
-	if getString(result, "action") != "accept" {
+	if rawjson.Text(result, "action") != "accept" {
 		return result, nil
 	}
-	result = withDefaults(result, get(schema, "properties"))
+	result = withDefaults(result, rawjson.Get(schema, "properties"))
 	if validate := s.d.c.opts.Validate; validate != nil && schema != nil {
-		content := get(result, "content")
+		content := rawjson.Get(result, "content")
 		if content == nil {
 			content = []byte("{}")
 		}
@@ -227,16 +227,16 @@ func (s *Session) checked(result, schema []byte) ([]byte, error) {
 // isFlat reports whether a schema is one of the spec's for forms: an object whose
 // properties are texts, numbers, booleans or lists of choices.
 func isFlat(schema []byte) bool {
-	properties, ok := rawjson.Get(schema, "properties")
-	if !ok {
+	properties := rawjson.Get(schema, "properties")
+	if properties == nil {
 		return true
 	}
 	return rawjson.Members(properties, func(_ string, property []byte) error {
-		switch getString(property, "type") {
+		switch rawjson.Text(property, "type") {
 		case "string", "number", "integer", "boolean":
 			return nil
 		case "array":
-			if items := get(property, "items"); get(items, "enum") != nil || get(items, "anyOf") != nil {
+			if items := rawjson.Get(property, "items"); rawjson.Get(items, "enum") != nil || rawjson.Get(items, "anyOf") != nil {
 				return nil
 			}
 		}
@@ -278,15 +278,15 @@ var errAddress = registry.Because(registry.ErrProtocol, "the question's address 
 
 // address returns the members of a question about an address (mode url).
 func (s *Session) address(params []byte) ([]byte, error) {
-	url := getString(params, "url")
+	url := rawjson.Text(params, "url")
 	href, _, ok := s.d.c.platform.Resolve(url, "")
 	if !ok || !oauth.MayLead(s.d.href, href) || len(params) > maxQuestion || text.Visible(url) != url || s.d.redact(url) != url {
 		return nil, errAddress
 	}
 	members := member(nil, "mode", "url")
 	members = member(members, "url", href)
-	members = member(members, "elicitationId", s.d.words(getString(params, "elicitationId"), maxAskedText))
-	return member(members, "message", s.d.words(getString(params, "message"), maxAskedMessage)), nil
+	members = member(members, "elicitationId", s.d.words(rawjson.Text(params, "elicitationId"), maxAskedText))
+	return member(members, "message", s.d.words(rawjson.Text(params, "message"), maxAskedMessage)), nil
 }
 
 // The bounds of a question, in bytes: the whole, its message, and each other text.
@@ -372,10 +372,10 @@ func (d *dial) asked(key string, value []byte) ([]byte, error) {
 
 // withDefaults adds to content the defaults of the properties that it lacks.
 func withDefaults(result, properties []byte) []byte {
-	content := get(result, "content")
+	content := rawjson.Get(result, "content")
 	var added []byte
 	_ = rawjson.Members(properties, func(key string, property []byte) error {
-		if fallback := get(property, "default"); fallback != nil && get(content, key) == nil {
+		if fallback := rawjson.Get(property, "default"); fallback != nil && rawjson.Get(content, key) == nil {
 			added = rawMember(added, key, fallback)
 		}
 		return nil

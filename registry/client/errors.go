@@ -58,7 +58,7 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	body := []byte(e.Text)
 	var rpc *registry.RPCError
 	// Without a code it is some other protocol's error: a REST server's 404 or 429.
-	if rawjson.Valid(body, 64) == nil && rawjson.Kind(get(get(body, "error"), "code")) == 'n' {
+	if rawjson.Valid(body, 64) == nil && rawjson.Kind(rawjson.Get(rawjson.Get(body, "error"), "code")) == 'n' {
 		rpc = rpcError(body)
 	}
 	switch {
@@ -157,12 +157,12 @@ func (e *expiredError) Unwrap() []error { return []error{registry.ErrSessionExpi
 
 // rpcError reads the error of a JSON-RPC message, nil if it has none.
 func rpcError(message []byte) *registry.RPCError {
-	raw := get(message, "error")
+	raw := rawjson.Get(message, "error")
 	if rawjson.Kind(raw) != 'o' {
 		return nil
 	}
-	code, _ := rawjson.Int(get(raw, "code"))
-	return &registry.RPCError{Code: code, Message: getString(raw, "message"), Data: get(raw, "data")}
+	code, _ := rawjson.Int(rawjson.Get(raw, "code"))
+	return &registry.RPCError{Code: code, Message: rawjson.Text(raw, "message"), Data: rawjson.Get(raw, "data")}
 }
 
 func headerMap(lines string) map[string][]string {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 var update = flag.Bool("update", false, "write the first requests for TypeScript")
@@ -58,9 +59,9 @@ func firstRequest(t *testing.T, name string, hint Hint) string {
 	var body, variants string
 	for _, host := range [][2]registry.Elicit{{nil, nil}, {answers, nil}, {nil, answers}, {answers, answers}} {
 		x = record(host[0], host[1])
-		given := get(get(x.Body, "params"), "capabilities")
+		given := rawjson.Get(rawjson.Get(x.Body, "params"), "capabilities")
 		if given == nil {
-			given = get(get(get(x.Body, "params"), "_meta"), "io.modelcontextprotocol/clientCapabilities")
+			given = rawjson.Get(rawjson.Get(rawjson.Get(x.Body, "params"), "_meta"), "io.modelcontextprotocol/clientCapabilities")
 		}
 		template := strings.Replace(strings.Replace(string(x.Body), `"id":4,`, `"id":{id},`, 1), string(given), "{capabilities}", 1)
 		if body != "" && template != body {

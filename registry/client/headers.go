@@ -149,14 +149,9 @@ func isToken(s string) bool {
 func paramHeaders(bound []binding, arguments []byte) []string {
 	var out []string
 	for _, b := range bound {
-		value, ok := arguments, true
+		value := arguments
 		for _, key := range b.path {
-			if value, ok = rawjson.Get(value, key); !ok {
-				break
-			}
-		}
-		if !ok {
-			continue
+			value = rawjson.Get(value, key)
 		}
 		if text, ok := primitive(value); ok {
 			out = append(out, "Mcp-Param-"+b.header, headerValue(text))

@@ -39,12 +39,12 @@ func (r *inputRounds) visit(ctx context.Context, err error) (again bool, _ error
 	}
 	r.visited = true
 	addresses := 0
-	wrong := rawjson.Elements(get(refusal.Data, "elicitations"), func(params []byte) error {
+	wrong := rawjson.Elements(rawjson.Get(refusal.Data, "elicitations"), func(params []byte) error {
 		if addresses++; addresses > maxQuestions {
 			return errQuestion
 		}
 		answer, err := r.s.elicit(ctx, params, []*rpc{r.r}, true)
-		if err == nil && getString(answer, "action") != "accept" {
+		if err == nil && rawjson.Text(answer, "action") != "accept" {
 			err = refusal
 		}
 		return err
@@ -58,7 +58,7 @@ func (r *inputRounds) visit(ctx context.Context, err error) (again bool, _ error
 // next reads a result that is not complete, asks what it asks, and returns the
 // members to add to the request's params.
 func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
-	switch kind := getString(result, "resultType"); kind {
+	switch kind := rawjson.Text(result, "resultType"); kind {
 	case "input_required":
 	case "", "complete":
 		return nil, registry.Because(registry.ErrProtocol, "the answer to "+r.r.method+" is not a result")
@@ -69,10 +69,10 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		return nil, errKeepsAsking
 	}
 	var members []byte
-	if state, ok := rawjson.Get(result, "requestState"); ok {
+	if state := rawjson.Get(result, "requestState"); state != nil {
 		members = rawMember(members, "requestState", state)
 	}
-	questions := get(result, "inputRequests")
+	questions := rawjson.Get(result, "inputRequests")
 	switch {
 	case questions == nil:
 		return members, r.pause(ctx)
@@ -117,8 +117,8 @@ func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Conte
 		if e.Kind == Output {
 			return e, nil
 		}
-		result := get([]byte(e.Text), "result")
-		if r.method == "tools/call" && (r.op == OpOther || s.modern && getString(result, "resultType") == "task") {
+		result := rawjson.Get([]byte(e.Text), "result")
+		if r.method == "tools/call" && (r.op == OpOther || s.modern && rawjson.Text(result, "resultType") == "task") {
 			return e, nil
 		}
 		more, err := rounds.next(ctx, result)
@@ -131,10 +131,10 @@ func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Conte
 
 // answerTo answers a question of a call's inputRequests.
 func (s *Session) answerTo(ctx context.Context, question []byte, call *rpc) ([]byte, error) {
-	if getString(question, "method") != "elicitation/create" {
+	if rawjson.Text(question, "method") != "elicitation/create" {
 		return nil, errNoElicit
 	}
-	return s.elicit(ctx, get(question, "params"), []*rpc{call}, false)
+	return s.elicit(ctx, rawjson.Get(question, "params"), []*rpc{call}, false)
 }
 
 // pause waits before a busy server is asked again.

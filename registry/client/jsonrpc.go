@@ -88,15 +88,3 @@ func joinMembers(a, b []byte) []byte {
 	}
 	return append(append(a, ','), b...)
 }
-
-// get returns a member of an object, or nil.
-func get(object []byte, key string) []byte {
-	value, _ := rawjson.Get(object, key)
-	return value
-}
-
-// getString returns a member that is a text, or "".
-func getString(object []byte, key string) string {
-	s, _ := rawjson.String(get(object, key))
-	return s
-}

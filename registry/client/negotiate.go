@@ -84,7 +84,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			s.shut() // which only a server of that era says
 			return nil, err
 		}
-		if wrong == nil || wrong.Code != codeUnsupportedVersion || !listsModern(get(wrong.Data, "supported")) {
+		if wrong == nil || wrong.Code != codeUnsupportedVersion || !listsModern(rawjson.Get(wrong.Data, "supported")) {
 			break
 		}
 	}
@@ -94,14 +94,14 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 
 // discovered takes a DiscoverResult. The error is [registry.ErrProtocol] if the server does not speak 2026-07-28.
 func (s *Session) discovered(e *Event) error {
-	result := get([]byte(e.Text), "result")
-	if kind := getString(result, "resultType"); kind != "" && kind != "complete" {
+	result := rawjson.Get([]byte(e.Text), "result")
+	if kind := rawjson.Text(result, "resultType"); kind != "" && kind != "complete" {
 		return s.unknownResult(kind)
 	}
-	if !listsModern(get(result, "supportedVersions")) {
+	if !listsModern(rawjson.Get(result, "supportedVersions")) {
 		return registry.Because(registry.ErrProtocol, "the server does not speak "+modern)
 	}
-	s.negotiated(modern, result, get(get(result, "_meta"), "io.modelcontextprotocol/serverInfo"))
+	s.negotiated(modern, result, rawjson.Get(rawjson.Get(result, "_meta"), "io.modelcontextprotocol/serverInfo"))
 	return nil
 }
 
@@ -157,12 +157,12 @@ func (s *Session) initialize(ctx context.Context) error {
 	if s.sessionID != "" && !safeHeader(s.sessionID) {
 		return registry.Because(registry.ErrProtocol, "the session id holds characters that the spec does not allow")
 	}
-	result := get([]byte(e.Text), "result")
-	version := getString(result, "protocolVersion")
+	result := rawjson.Get([]byte(e.Text), "result")
+	version := rawjson.Text(result, "protocolVersion")
 	if !isLegacy(version) {
 		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+s.d.shown(version))
 	}
-	s.negotiated(version, result, get(result, "serverInfo"))
+	s.negotiated(version, result, rawjson.Get(result, "serverInfo"))
 	s.initialized = s.post(notificationMessage("notifications/initialized", nil, nil))
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // capabilitiesOf returns the capabilities in an InitializeResult or a DiscoverResult,
 // which are never nil then. Capabilities of more than 16 KiB count as none.
 func capabilitiesOf(result []byte) registry.Capabilities {
-	c := get(result, "capabilities")
+	c := rawjson.Get(result, "capabilities")
 	if rawjson.Kind(c) != 'o' || len(c) > maxCapabilities {
 		return registry.Capabilities("{}")
 	}
@@ -251,7 +251,7 @@ func (s *Session) acknowledged(f *follow, granted []byte) {
 		s.d.notify(registry.Notice{ResourcesChanged: true})
 	}
 	has := map[string]bool{}
-	_ = rawjson.Elements(get(granted, "resourceSubscriptions"), func(uri []byte) error {
+	_ = rawjson.Elements(rawjson.Get(granted, "resourceSubscriptions"), func(uri []byte) error {
 		if u, ok := rawjson.String(uri); ok {
 			has[u] = true
 		}

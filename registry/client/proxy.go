@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // throughProxy sends this dial's requests through the proxy from now on.
@@ -79,7 +80,7 @@ func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" {
 		return corsproxy.ReadError(code, e.Status, []byte(e.Text))
 	}
-	return corsproxy.ReadDiagnosis(get([]byte(e.Text), "result"))
+	return corsproxy.ReadDiagnosis(rawjson.Get([]byte(e.Text), "result"))
 }
 
 // once makes an exchange that belongs to no session and waits for its first event.

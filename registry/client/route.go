@@ -92,36 +92,36 @@ func (s *Session) changed() {
 // the exchange that brought it.
 func (s *Session) message(e *Event, mail *mailbox) {
 	text := []byte(e.Text)
-	method, isCall := rawjson.String(get(text, "method"))
+	method, isCall := rawjson.String(rawjson.Get(text, "method"))
 	if !isCall {
 		if id, ok := answers(text); ok {
 			s.toCall(id, e)
 		}
 		return
 	}
-	id, params := get(text, "id"), get(text, "params")
+	id, params := rawjson.Get(text, "id"), rawjson.Get(text, "params")
 	switch {
 	case id == nil:
 		switch method {
 		case "notifications/cancelled":
 			reason := s.d.word(params, "reason", maxServerWord)
-			if s.unask(string(get(params, "requestId"))) && reason != "" {
+			if s.unask(string(rawjson.Get(params, "requestId"))) && reason != "" {
 				s.d.notify(registry.Notice{Log: &registry.LogEntry{Level: "info", Text: "The server withdrew its question: " + reason}})
 			}
 		case "notifications/message":
 			s.logged(params)
 		case "notifications/elicitation/complete":
-			s.visited(getString(params, "elicitationId"))
+			s.visited(rawjson.Text(params, "elicitationId"))
 		case "notifications/prompts/list_changed":
 			s.d.notify(registry.Notice{PromptsChanged: true})
 		case "notifications/resources/list_changed":
 			s.d.notify(registry.Notice{ResourcesChanged: true})
 		case "notifications/resources/updated":
-			s.d.notify(registry.Notice{Updated: getString(params, "uri")})
+			s.d.notify(registry.Notice{Updated: rawjson.Text(params, "uri")})
 		case "notifications/tasks", "notifications/tasks/status":
-			s.wake(getString(params, "taskId"))
+			s.wake(rawjson.Text(params, "taskId"))
 		case "notifications/subscriptions/acknowledged":
-			s.acknowledged(mail.follow, get(params, "notifications"))
+			s.acknowledged(mail.follow, rawjson.Get(params, "notifications"))
 		}
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
@@ -140,8 +140,8 @@ func (s *Session) message(e *Event, mail *mailbox) {
 
 // logged passes a message of the server's log on. Data that is no text is its JSON text.
 func (s *Session) logged(params []byte) {
-	e := &registry.LogEntry{Level: getString(params, "level"), Logger: s.d.word(params, "logger", maxServerWord)}
-	data := get(params, "data")
+	e := &registry.LogEntry{Level: rawjson.Text(params, "level"), Logger: s.d.word(params, "logger", maxServerWord)}
+	data := rawjson.Get(params, "data")
 	words, ok := rawjson.String(data)
 	if !ok {
 		words = string(data)

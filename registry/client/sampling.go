@@ -56,11 +56,11 @@ func (s *Session) sample(ctx context.Context, params []byte, calls []*rpc) ([]by
 // In a browser the host takes hidden characters out.
 func (s *Session) sampled(params []byte) ([]byte, error) {
 	invalid := func(why string) error { return &registry.RPCError{Code: codeInvalidParams, Message: why} }
-	messages := rawjson.Kind(get(params, "messages"))
+	messages := rawjson.Kind(rawjson.Get(params, "messages"))
 	if len(params) > maxSample || messages != 'a' && messages != '0' || rawjson.Valid(params, s.d.c.opts.Limits.Depth) != nil {
 		return nil, invalid("the params are not those of a message, or too long")
 	}
-	if (get(params, "tools") != nil || get(params, "toolChoice") != nil) && !s.d.c.opts.SampleTools {
+	if (rawjson.Get(params, "tools") != nil || rawjson.Get(params, "toolChoice") != nil) && !s.d.c.opts.SampleTools {
 		return nil, invalid("the client has not announced sampling.tools")
 	}
 	if s.d.redact(string(params)) != string(params) {

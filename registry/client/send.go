@@ -267,7 +267,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	mail := s.d.c.mailbox(s, OpOther)
 	x := s.exchange(mail, "POST", s.postURL, message)
 	if s.modern {
-		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
+		x.Header = append(x.Header, "Mcp-Method", rawjson.Text(message, "method"))
 	}
 	r := httpRequest{s: s, url: s.postURL, mail: mail, x: x}
 	s.mu.Lock()
@@ -316,5 +316,5 @@ func (s *Session) post(message []byte) <-chan struct{} {
 
 // answers reports the id of the request that message answers.
 func answers(message []byte) (int64, bool) {
-	return rawjson.Int(get(message, "id"))
+	return rawjson.Int(rawjson.Get(message, "id"))
 }

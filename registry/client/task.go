@@ -38,7 +38,7 @@ const (
 
 // begunTask returns a task as the output of a detached call.
 func (s *Session) begunTask(state []byte) (*registry.ToolOutput, error) {
-	if id := getString(state, "taskId"); id == "" || len(id) > maxTaskID || len(state) > maxTaskState {
+	if id := rawjson.Text(state, "taskId"); id == "" || len(id) > maxTaskID || len(state) > maxTaskState {
 		return nil, registry.Because(registry.ErrProtocol, "the task has no id")
 	}
 	return &registry.ToolOutput{Task: slices.Clone(state)}, nil
@@ -63,7 +63,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 		case e.Kind == Output:
 			return s.output(e), nil
 		default:
-			return t.follow(ctx, get([]byte(e.Text), "result"))
+			return t.follow(ctx, rawjson.Get([]byte(e.Text), "result"))
 		}
 	}
 }
@@ -90,7 +90,7 @@ func forgotten(err error) error {
 
 // followTask waits for the result of a task whose first state is given.
 func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*registry.ToolOutput, error) {
-	t := task{s: s, r: r, id: getString(state, "taskId"), answered: map[string]bool{}}
+	t := task{s: s, r: r, id: rawjson.Text(state, "taskId"), answered: map[string]bool{}}
 	if t.id == "" || len(t.id) > maxTaskID {
 		return nil, registry.Because(registry.ErrProtocol, "the task has no id")
 	}
@@ -109,10 +109,10 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 	for {
 		t.report(state)
 		op := OpTask
-		switch status := getString(state, "status"); {
+		switch status := rawjson.Text(state, "status"); {
 		case status == "working":
 		case status == "input_required" && t.s.modern:
-			if err := t.answer(ctx, get(state, "inputRequests")); err != nil {
+			if err := t.answer(ctx, rawjson.Get(state, "inputRequests")); err != nil {
 				return nil, err
 			}
 		case !t.s.modern && (status == "input_required" || status == "completed" || status == "failed"):
@@ -140,8 +140,8 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 		case op == OpCall:
 			return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/result is not a result")
 		default:
-			state = get([]byte(e.Text), "result")
-			if id := getString(state, "taskId"); id != t.id {
+			state = rawjson.Get([]byte(e.Text), "result")
+			if id := rawjson.Text(state, "taskId"); id != t.id {
 				return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/get is about another task")
 			}
 		}
@@ -231,7 +231,7 @@ func (t *task) send(ctx context.Context, op int64, method string, params []byte)
 func (t *task) report(state []byte) {
 	if t.r.progress != nil {
 		t.polls++
-		t.r.progress(registry.Progress{Progress: float64(t.polls), Message: t.s.d.shown(getString(state, "statusMessage"))})
+		t.r.progress(registry.Progress{Progress: float64(t.polls), Message: t.s.d.shown(rawjson.Text(state, "statusMessage"))})
 	}
 }
 
@@ -241,7 +241,7 @@ func (t *task) interval(state []byte) time.Duration {
 	if t.s.modern {
 		name = "pollIntervalMs"
 	}
-	wait, _ := rawjson.Milliseconds(get(state, name))
+	wait, _ := rawjson.Milliseconds(rawjson.Get(state, name))
 	return min(max(wait, minPoll), maxPoll)
 }
 
@@ -271,7 +271,7 @@ func (t *task) answer(ctx context.Context, questions []byte) error {
 
 // ended is the error of a task without a result.
 func (t *task) ended(how string, state []byte) error {
-	if why := t.s.d.shown(getString(state, "statusMessage")); why != "" {
+	if why := t.s.d.shown(rawjson.Text(state, "statusMessage")); why != "" {
 		how += ": " + why
 	}
 	return &registry.RPCError{Code: codeTaskEnded, Message: how}

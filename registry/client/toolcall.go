@@ -142,9 +142,9 @@ func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Eve
 	if e.Kind == Output {
 		return t.s.output(e), nil
 	}
-	state := get([]byte(e.Text), "result")
+	state := rawjson.Get([]byte(e.Text), "result")
 	if t.r.op == OpOther {
-		state = get(state, "task")
+		state = rawjson.Get(state, "task")
 	}
 	if t.detached {
 		return t.s.begunTask(state)

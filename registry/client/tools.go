@@ -31,7 +31,7 @@ func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.Tool
 		return nil, s.doubt(err, OpList)
 	}
 	if e.Kind != Tools {
-		if kind := getString(get([]byte(e.Text), "result"), "resultType"); kind != "" && kind != "complete" {
+		if kind := rawjson.Text(rawjson.Get([]byte(e.Text), "result"), "resultType"); kind != "" && kind != "complete" {
 			return nil, s.unknownResult(kind)
 		}
 		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/list has no list of tools")
@@ -165,8 +165,8 @@ func (v *Value) readBindings() error {
 
 // extra reads what is not the same for every page.
 func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, apps map[int]bool) {
-	page.Private, _ = rawjson.Bool(get(extra, "private"))
-	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
+	page.Private, _ = rawjson.Bool(rawjson.Get(extra, "private"))
+	_ = rawjson.Elements(rawjson.Get(extra, "drops"), func(drop []byte) error {
 		var d registry.Drop
 		words := []*string{&d.Name, &d.Reason}
 		_ = rawjson.Elements(drop, func(word []byte) error {
@@ -179,12 +179,12 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, 
 		page.Dropped = append(page.Dropped, d)
 		return nil
 	})
-	if next, ok := rawjson.String(get(extra, "next")); ok {
+	if next, ok := rawjson.String(rawjson.Get(extra, "next")); ok {
 		page.NextCursor = &next
 	}
-	ttl, _ := rawjson.Milliseconds(get(extra, "ttl"))
+	ttl, _ := rawjson.Milliseconds(rawjson.Get(extra, "ttl"))
 	page.TTL = min(max(ttl, 0), maxTTL)
-	return indices(get(extra, "headers")), indices(get(extra, "tasks")), indices(get(extra, "apps"))
+	return indices(rawjson.Get(extra, "headers")), indices(rawjson.Get(extra, "tasks")), indices(rawjson.Get(extra, "apps"))
 }
 
 // indices returns the numbers of a list.

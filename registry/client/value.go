@@ -1,6 +1,10 @@
 package client
 
-import "context"
+import (
+	"context"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
 
 // A Value is a [registry.Payload] that the platform holds: the host reads it by
 // its handle, without a copy in Go.
@@ -42,6 +46,6 @@ func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }
 // mayBeTask reports whether a tool's definition says that it may run as a task (2025-11-25).
 func (v *Value) mayBeTask() bool {
 	def, err := v.JSON()
-	support := getString(get(def, "execution"), "taskSupport")
+	support := rawjson.Text(rawjson.Get(def, "execution"), "taskSupport")
 	return err == nil && (support == "optional" || support == "required")
 }

@@ -40,14 +40,8 @@ func failure(parts ...string) error {
 	return registry.Because(registry.ErrSignIn, string(text))
 }
 
-func textOf(json []byte, key string) string {
-	raw, _ := rawjson.Get(json, key)
-	s, _ := rawjson.String(raw)
-	return s
-}
-
 func textsOf(json []byte, key string) (list []string, ok bool) {
-	raw, _ := rawjson.Get(json, key)
+	raw := rawjson.Get(json, key)
 	if rawjson.Kind(raw) != 'a' {
 		return nil, false
 	}
@@ -61,7 +55,7 @@ func textsOf(json []byte, key string) (list []string, ok bool) {
 }
 
 func isTrue(json []byte, key string) bool {
-	raw, _ := rawjson.Get(json, key)
+	raw := rawjson.Get(json, key)
 	v, _ := rawjson.Bool(raw)
 	return v
 }
@@ -116,7 +110,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	}
 	var servers []string
 	if doc != nil {
-		m.resource = textOf(doc, "resource")
+		m.resource = rawjson.Text(doc, "resource")
 		if !covers(m.resource, home) {
 			return nil, failure("the server's metadata is about another resource: ", m.resource)
 		}
@@ -176,7 +170,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	}
 	origin, same := "", true
 	for i, name := range [...]string{"token", "registration", "revocation", "authorization"} {
-		url := textOf(doc, name+"_endpoint")
+		url := rawjson.Text(doc, name+"_endpoint")
 		if url == "" {
 			continue
 		}
@@ -195,7 +189,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	if m.authorize != "" {
 		m.host = origin // that of the authorization endpoint, which is the last
 	}
-	if named := textOf(doc, "issuer"); named != issuer {
+	if named := rawjson.Text(doc, "issuer"); named != issuer {
 		// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
 		if !old || !same || named == "" || s.auth().Issuer != "" {
 			return failure("the metadata of ", issuer, " is that of another issuer: ", named)

@@ -99,8 +99,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	if err != nil {
 		return err
 	}
-	g.client, g.secret = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret")
-	g.method = textOf(res.Body, "token_endpoint_auth_method")
+	g.client, g.secret = rawjson.Text(res.Body, "client_id"), rawjson.Text(res.Body, "client_secret")
+	g.method = rawjson.Text(res.Body, "token_endpoint_auth_method")
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
 		return failure(m.host, " did not register the client: ", refusalWords(res))
 	}
@@ -121,8 +121,8 @@ func (e *oauthError) Unwrap() error { return e.err }
 
 // refusalWords returns the words of a refusal, which the authorization server chose.
 func refusalWords(res *Response) string {
-	if code := textOf(res.Body, "error"); code != "" {
-		return refusalText(code, textOf(res.Body, "error_description"))
+	if code := rawjson.Text(res.Body, "error"); code != "" {
+		return refusalText(code, rawjson.Text(res.Body, "error_description"))
 	}
 	return "http status " + strconv.Itoa(res.Status)
 }
@@ -181,12 +181,12 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: encodeForm(pairs)}); err != nil {
 			return err
 		}
-		if nonce != "" || res.Nonce == "" || textOf(res.Body, "error") != "use_dpop_nonce" {
+		if nonce != "" || res.Nonce == "" || rawjson.Text(res.Body, "error") != "use_dpop_nonce" {
 			break
 		}
 		nonce = res.Nonce
 	}
-	if res.Status != 200 || textOf(res.Body, "access_token") == "" { // words that are shown
+	if res.Status != 200 || rawjson.Text(res.Body, "access_token") == "" { // words that are shown
 		res.Body = []byte(text.Redact(s.Redact(string(res.Body)), g.secret))
 	}
 	return g.take(res, s.c.now())
@@ -194,14 +194,14 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 
 // take reads a token response (RFC 6749, section 5).
 func (g *grant) take(res *Response, now int64) error {
-	access := textOf(res.Body, "access_token")
+	access := rawjson.Text(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
+		return &oauthError{code: rawjson.Text(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
 	}
 	if strings.ContainsFunc(access, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return failure(g.host, " gave a token that cannot be a header's value")
 	}
-	switch kind := text.Lower(textOf(res.Body, "token_type")); kind {
+	switch kind := text.Lower(rawjson.Text(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
 			return failure(g.host, " gave a DPoP token without a request for one")
@@ -212,10 +212,10 @@ func (g *grant) take(res *Response, now int64) error {
 		return failure(g.host, " gave a token of an unknown type: ", kind)
 	}
 	g.access, g.expires = access, ""
-	if refresh := textOf(res.Body, "refresh_token"); refresh != "" {
+	if refresh := rawjson.Text(res.Body, "refresh_token"); refresh != "" {
 		g.refresh = refresh
 	}
-	raw, _ := rawjson.Get(res.Body, "expires_in")
+	raw := rawjson.Get(res.Body, "expires_in")
 	if in, ok := rawjson.Int(raw); ok && in > 0 {
 		g.expires = strconv.FormatInt(now+min(in, 1<<31), 10)
 	}

@@ -4,7 +4,7 @@
 // function takes linear time. None but [Parse], which bounds the depth, recurses with
 // the input's nesting.
 //
-//	name, _ := rawjson.Get(tool, "name")
+//	name := rawjson.Get(tool, "name")
 //	text, ok := rawjson.String(name)
 //
 // The grammar is RFC 8259. As encoding/json does, it accepts invalid UTF-8
@@ -50,9 +50,9 @@ func Elements(b []byte, fn func(value []byte) error) error {
 	return each(b, '[', func(_, value []byte) error { return fn(value) })
 }
 
-// Get returns the value of the member key of the object b. It is not ok if b has no
+// Get returns the value of the member key of the object b. It is nil if b has no
 // such member or is not one valid object.
-func Get(b []byte, key string) (value []byte, ok bool) {
+func Get(b []byte, key string) (value []byte) {
 	err := each(b, '{', func(name, v []byte) error {
 		if isString(name, key) {
 			value = v
@@ -60,9 +60,15 @@ func Get(b []byte, key string) (value []byte, ok bool) {
 		return nil
 	})
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	return value, value != nil
+	return value
+}
+
+// Text returns the member key of the object b if it is a string, or "".
+func Text(b []byte, key string) string {
+	s, _ := String(Get(b, key))
+	return s
 }
 
 // Pick returns the values of the members names of the object b, in the order of names. A

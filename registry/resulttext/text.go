@@ -136,7 +136,7 @@ func isForUser(annotations []byte) bool {
 	if rawjson.Kind(annotations) != 'o' {
 		return false
 	}
-	audience, _ := rawjson.Get(annotations, "audience")
+	audience := rawjson.Get(annotations, "audience")
 	if rawjson.Kind(audience) != 'a' {
 		return false
 	}

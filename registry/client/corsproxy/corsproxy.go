@@ -60,7 +60,7 @@ func ReadError(code string, status int, body []byte) *registry.ProxyError {
 	if rawjson.Valid(body, 8) != nil {
 		return e
 	}
-	object, _ := rawjson.Get(body, "error")
+	object := rawjson.Get(body, "error")
 	if message := member(object, "message"); message != "" {
 		e.Message = message
 	}
@@ -79,7 +79,7 @@ func ReadDiagnosis(result []byte) *registry.ProxyError {
 }
 
 func member(object []byte, name string) string {
-	raw, _ := rawjson.Get(object, name)
+	raw := rawjson.Get(object, name)
 	value, _ := rawjson.String(raw)
 	return text.Plain(value, maxWords)
 }

@@ -148,8 +148,8 @@ func (x *exchange) response(m message) {
 			}
 			m.result, m.text = []byte("{}"), nil
 		case client.OpTask:
-			status, _ := rawjson.Get(m.result, "status")
-			result, _ := rawjson.Get(m.result, "result")
+			status := rawjson.Get(m.result, "status")
+			result := rawjson.Get(m.result, "result")
 			if string(status) != `"completed"` || rawjson.Kind(result) != 'o' {
 				break
 			}
@@ -160,7 +160,7 @@ func (x *exchange) response(m message) {
 				m.result, m.text = nil, nil // the client then finds no result
 				break
 			}
-			isError, _ := rawjson.Get(m.result, "isError")
+			isError := rawjson.Get(m.result, "isError")
 			x.emit(&client.Event{
 				Kind: client.Output, Last: last, RPC: id, Bytes: len(m.result), IsError: string(isError) == "true",
 				Table: x.p.add(&table{shown: [][]byte{bytes.Clone(m.result)}}),
@@ -173,8 +173,8 @@ func (x *exchange) response(m message) {
 
 // isComplete reports whether a result is a final one (resultType, 2026-07-28).
 func isComplete(result []byte) bool {
-	kind, ok := rawjson.Get(result, "resultType")
-	return !ok || string(kind) == "null" || string(kind) == `"complete"`
+	kind := rawjson.Get(result, "resultType")
+	return kind == nil || string(kind) == "null" || string(kind) == `"complete"`
 }
 
 // emitText passes a message to the client as text, within the limits of depth and length.
@@ -194,8 +194,8 @@ func (x *exchange) emitText(m message, last bool) {
 	}
 	cut := message{id: m.id}
 	if rawjson.Kind(m.fault) == 'o' {
-		code, _ := rawjson.Get(m.fault, "code")
-		words, _ := rawjson.Get(m.fault, "message")
+		code := rawjson.Get(m.fault, "code")
+		words := rawjson.Get(m.fault, "message")
 		text, _ := rawjson.String(words)
 		n, _ := rawjson.Int(code)
 		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)

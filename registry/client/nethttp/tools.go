@@ -60,7 +60,7 @@ const cutMark = "… (cut)"
 
 // cutDescription returns a definition whose description has at most so many bytes.
 func cutDescription(def []byte, most int) []byte {
-	description, _ := rawjson.Get(def, "description")
+	description := rawjson.Get(def, "description")
 	words, _ := rawjson.String(description)
 	if len(words) <= most {
 		return def
@@ -158,11 +158,11 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 	if bytes.Contains(def, []byte(`"x-mcp-header"`)) {
 		l.headers = strconv.AppendInt(append(l.headers, ','), int64(index), 10)
 	}
-	execution, _ := rawjson.Get(def, "execution")
-	if support, _ := rawjson.Get(execution, "taskSupport"); string(support) == `"required"` {
+	execution := rawjson.Get(def, "execution")
+	if support := rawjson.Get(execution, "taskSupport"); string(support) == `"required"` {
 		l.tasks = strconv.AppendInt(append(l.tasks, ','), int64(index), 10)
 	}
-	if meta, _ := rawjson.Get(def, "_meta"); !isForModels(meta) {
+	if meta := rawjson.Get(def, "_meta"); !isForModels(meta) {
 		l.apps = strconv.AppendInt(append(l.apps, ','), int64(index), 10)
 	}
 }
@@ -243,8 +243,8 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 
 // isForModels reports whether the _meta of a tool lets models see it (MCP Apps, 2026-01-26).
 func isForModels(meta []byte) bool {
-	ui, _ := rawjson.Get(meta, "ui")
-	visibility, _ := rawjson.Get(ui, "visibility")
+	ui := rawjson.Get(meta, "ui")
+	visibility := rawjson.Get(ui, "visibility")
 	if rawjson.Kind(visibility) != 'a' {
 		return true
 	}

@@ -203,7 +203,7 @@ type method struct {
 // methods is the table. It has functions that capture nothing, so that it is data and no code that runs at the start.
 var methods = [...]method{
 	{name: "addServer", change: func(_ context.Context, a *API, name string, params []byte) error {
-		config, _ := rawjson.Get(params, "config")
+		config := rawjson.Get(params, "config")
 		var cfg registry.ServerConfig
 		if err := applyConfig(&cfg, config); err != nil {
 			return err
@@ -211,7 +211,7 @@ var methods = [...]method{
 		return a.changeConfig(name, func() error { return a.reg.Add(name, cfg) })
 	}},
 	{name: "updateServer", change: func(_ context.Context, a *API, name string, params []byte) error {
-		patch, _ := rawjson.Get(params, "config")
+		patch := rawjson.Get(params, "config")
 		return a.changeConfig(name, func() error {
 			cfg, ok := a.reg.Config(name)
 			if !ok {
@@ -277,7 +277,7 @@ var methods = [...]method{
 	}},
 	{name: "signIn", change: func(ctx context.Context, a *API, name string, params []byte) error {
 		var begun *registry.BegunSignIn
-		if resume, ok := rawjson.Get(params, "resume"); ok {
+		if resume := rawjson.Get(params, "resume"); resume != nil {
 			begun = new(registry.BegunSignIn)
 			begun.Resume, _ = rawjson.String(resume)
 			begun.URL, _ = stringField(params, "url")
@@ -286,7 +286,7 @@ var methods = [...]method{
 	}},
 	{name: "signOut", change: func(ctx context.Context, a *API, name string, _ []byte) error { return a.reg.SignOut(ctx, name) }},
 	{name: "setEnabled", change: func(_ context.Context, a *API, name string, params []byte) error {
-		raw, _ := rawjson.Get(params, "enabled")
+		raw := rawjson.Get(params, "enabled")
 		enabled, ok := rawjson.Bool(raw)
 		if !ok {
 			return registry.Because(errUsage, "enabled is not a boolean")
@@ -305,7 +305,7 @@ var methods = [...]method{
 		return null, ctx.Err()
 	}},
 	{name: "online", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		raw, _ := rawjson.Get(params, "online")
+		raw := rawjson.Get(params, "online")
 		online, _ := rawjson.Bool(raw)
 		a.reg.SetOnline(online)
 		return null, nil
@@ -342,7 +342,7 @@ var methods = [...]method{
 		return a.reg.ReadResource(ctx, name, uri)
 	}},
 	{name: "getPrompt", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		args, _ := rawjson.Get(params, "args")
+		args := rawjson.Get(params, "args")
 		return a.reg.GetPrompt(ctx, name, args)
 	}},
 	{name: "askSkill", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
@@ -352,7 +352,7 @@ var methods = [...]method{
 	}},
 	{name: "waitTask", ask: waitTask},
 	{name: "complete", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		about, _ := rawjson.Get(params, "params")
+		about := rawjson.Get(params, "params")
 		return a.reg.Complete(ctx, name, about)
 	}},
 }
@@ -369,7 +369,7 @@ func (a *API) approve(server string, params []byte, key string, approve func(*re
 }
 
 func stringField(params []byte, key string) (string, error) {
-	raw, _ := rawjson.Get(params, key)
+	raw := rawjson.Get(params, key)
 	s, ok := rawjson.String(raw)
 	if !ok {
 		return "", registry.Because(errUsage, key+" is not a string")

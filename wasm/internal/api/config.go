@@ -141,7 +141,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			cfg.Ping = span
 			ok, wrong = span >= wire.MinPingMs*time.Millisecond && span <= wire.MaxTimeoutMs*time.Millisecond, " is not a number of milliseconds from 1000 to a day"
 		case "retry":
-			attempts, _ := rawjson.Get(value, "attempts")
+			attempts := rawjson.Get(value, "attempts")
 			n, _ := rawjson.Int(attempts)
 			cfg.Attempts = int(n)
 			ok, wrong = n > 0 && n <= wire.MaxAttempts, " is not an object with attempts, a whole number from 1 to 5"

@@ -59,11 +59,11 @@ func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
 
 // listIn reads a member that is a list of names. none says that it names nothing.
 func listIn(params []byte, key string) (names []string, none bool, err error) {
-	raw, ok := rawjson.Get(params, key)
-	if ok {
+	raw := rawjson.Get(params, key)
+	if raw != nil {
 		names, err = stringList(raw, key)
 	}
-	return names, ok && len(names) == 0, err
+	return names, raw != nil && len(names) == 0, err
 }
 
 // known checks that the registry has all these servers.
@@ -123,10 +123,8 @@ func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
 	if err := a.known("read logs", names); err != nil {
 		return nil, err
 	}
-	level, _ := rawjson.Get(params, "level")
-	least, _ := rawjson.String(level)
 	var out array
-	for _, e := range a.reg.Logs(least, names...) {
+	for _, e := range a.reg.Logs(rawjson.Text(params, "level"), names...) {
 		out.raw(encodeLog(e))
 	}
 	return out.end(), nil

@@ -108,7 +108,7 @@ func parseRoots(list []byte) []registry.Root {
 }
 
 func setRoots(_ context.Context, a *API, params []byte) ([]byte, error) {
-	list, _ := rawjson.Get(params, "roots")
+	list := rawjson.Get(params, "roots")
 	if a.SetRoots == nil {
 		return nil, registry.ErrUnsupported
 	}

@@ -19,11 +19,8 @@ func (b *Bridge) Authorize(ctx context.Context, p *oauth.Prompt) (string, error)
 		return "", err
 	}
 	answer := []byte(said)
-	raw, _ := rawjson.Get(answer, "url")
-	if url, ok := rawjson.String(raw); ok {
+	if url := rawjson.Text(answer, "url"); url != "" {
 		return url, nil
 	}
-	raw, _ = rawjson.Get(answer, "error")
-	why, _ := rawjson.String(raw)
-	return "", registry.Because(registry.ErrSignIn, cmp.Or(why, "nobody could be asked"))
+	return "", registry.Because(registry.ErrSignIn, cmp.Or(rawjson.Text(answer, "error"), "nobody could be asked"))
 }

@@ -30,7 +30,7 @@ func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]by
 	if err != nil {
 		return nil, err
 	}
-	if refusal, ok := rawjson.Get([]byte(answer), "error"); ok || answer == "" {
+	if refusal := rawjson.Get([]byte(answer), "error"); refusal != nil || answer == "" {
 		why, _ := rawjson.String(refusal)
 		return nil, registry.Because(registry.ErrInvalidArguments, "the host could not answer the server's question: "+why)
 	}
