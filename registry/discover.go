@@ -183,6 +183,14 @@ func (w *warnings) warn(words string) {
 	}
 }
 
+func (w *warnings) drop(tool, reason string) {
+	w.warn("tool " + text.Quote(tool) + " dropped: " + reason)
+}
+
+func (w *warnings) cut(at int, what string) {
+	w.warn("the list is cut at " + strconv.Itoa(at) + " " + what)
+}
+
 // list follows cursors under the limits on pages, tools, bytes and time. At a limit it
 // keeps the pages that arrived and adds a warning. An error on a later page ends the
 // list in the same way, because the first pages are still good.
@@ -225,34 +233,31 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			l.release = append(l.release, p.Release)
 		}
 		for _, d := range p.Dropped {
-			l.warn("tool " + text.Quote(d.Name) + " dropped: " + d.Reason)
+			l.drop(d.Name, d.Reason)
 		}
 		l.tools = append(l.tools, p.Tools...)
 		l.prints = append(l.prints, p.Fingerprint)
 		bytes += p.Bytes
-		switch {
-		case p.NextCursor == nil:
-			return l, nil
+		switch next := p.NextCursor; {
+		case next == nil:
 		case len(l.tools) >= limits.ToolsPerServer:
 			if len(l.tools) == limits.ToolsPerServer {
-				l.warn("the list is cut at " + strconv.Itoa(limits.ToolsPerServer) + " tools; the server has more")
+				l.cut(limits.ToolsPerServer, "tools; the server has more")
 			}
-			return l, nil
-		case len(*p.NextCursor) > maxCursor:
+		case len(*next) > maxCursor:
 			l.warn("a page cursor is longer than " + strconv.Itoa(maxCursor) + " bytes; the list ends there")
-			return l, nil
-		case seen[*p.NextCursor]:
+		case seen[*next]:
 			l.warn("the server repeats a page cursor; the list ends there")
-			return l, nil
 		case page >= limits.Pages:
-			l.warn("the list is cut at " + strconv.Itoa(limits.Pages) + " pages; the server has more")
-			return l, nil
+			l.cut(limits.Pages, "pages; the server has more")
 		case bytes >= limits.ListBytes:
-			l.warn("the list is cut at " + strconv.Itoa(limits.ListBytes) + " bytes; the server has more")
-			return l, nil
+			l.cut(limits.ListBytes, "bytes; the server has more")
+		default:
+			seen[*next] = true
+			cursor = next
+			continue
 		}
-		seen[*p.NextCursor] = true
-		cursor = p.NextCursor
+		return l, nil
 	}
 }
 
@@ -271,7 +276,7 @@ const longestTTL = 24 * time.Hour
 // publish replaces a server's tools by a new list.
 func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) error {
 	if most := r.opts.Limits.ToolsPerServer; len(l.tools) > most {
-		l.warn("the list is cut at " + strconv.Itoa(most) + " tools; the server has more")
+		l.cut(most, "tools; the server has more")
 		l.tools = l.tools[:most]
 	}
 	tools := namedTools(s.name, l)
@@ -286,7 +291,7 @@ func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) 
 		return Because(ErrNetwork, "the session ended while its tools were listed")
 	}
 	if room := r.opts.Limits.Tools - (r.toolTotal - len(s.listed)); len(tools) > room {
-		l.warn("the list is cut at " + strconv.Itoa(max(room, 0)) + " tools, for all servers together have too many")
+		l.cut(max(room, 0), "tools, for all servers together have too many")
 		tools = tools[:max(room, 0)]
 	}
 	old := s.release
@@ -336,7 +341,7 @@ func namedTools(server string, l *listing) []Tool {
 		from = ends[i]
 		if t := &tools[len(tools)-1]; !seen.Add(t.Name, t) {
 			tools = tools[:len(tools)-1]
-			l.warn("tool " + text.Quote(d.Name) + " dropped: the server lists that name twice")
+			l.drop(d.Name, "the server lists that name twice")
 		}
 	}
 	return tools
