@@ -335,7 +335,7 @@ func (r *Registry) ForgetApprovals(name string) error {
 	r.mu.Unlock()
 	for _, s := range servers {
 		if err := r.loadPins(s); err != nil {
-			return &ServerError{s.name, "forget", err}
+			return onServer(s.name, "forget", err)
 		}
 	}
 	return r.change(func() error {

@@ -288,7 +288,7 @@ func (p *Pending) attempt() {
 	}
 	if err := r.reachable(s); err != nil {
 		r.mu.Unlock()
-		p.finish(nil, &ServerError{s.name, "connect", err}, false)
+		p.finish(nil, onServer(s.name, "connect", err), false)
 		return
 	}
 	if c := s.conn; c != nil {
@@ -310,7 +310,7 @@ func (p *Pending) connectAndSend(ctx context.Context) {
 	r, s := p.r, p.s
 	c, err := r.connected(ctx, s)
 	if err != nil {
-		p.fails(&ServerError{s.name, "connect", err})
+		p.fails(onServer(s.name, "connect", err))
 		return
 	}
 	r.mu.Lock()

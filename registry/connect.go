@@ -159,7 +159,7 @@ func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) 
 	for retried := false; ; retried = true {
 		c, err := r.connected(ctx, s)
 		if err != nil {
-			return &ServerError{s.name, "connect", err}
+			return onServer(s.name, "connect", err)
 		}
 		r.mu.Lock()
 		c.calls++

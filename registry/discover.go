@@ -32,9 +32,9 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		switch s := r.servers[name]; {
 		case s == nil:
-			problems = append(problems, &ServerError{name, "discover", ErrUnknownServer})
+			problems = append(problems, onServer(name, "discover", ErrUnknownServer))
 		case s.cfg.Disabled:
-			problems = append(problems, &ServerError{name, "discover", ErrDisabled})
+			problems = append(problems, onServer(name, "discover", ErrDisabled))
 		default:
 			targets = append(targets, s)
 		}
@@ -73,7 +73,7 @@ func (r *Registry) refresh(ctx context.Context, s *server) error {
 	f, err := r.refreshing(s)
 	r.mu.Unlock()
 	if err != nil {
-		return &ServerError{s.name, "discover", err}
+		return onServer(s.name, "discover", err)
 	}
 	r.deliver()
 	_, err = f.wait(ctx, r)
@@ -134,7 +134,7 @@ func (r *Registry) connectAndList(ctx context.Context, s *server) error {
 		}
 		if err != nil {
 			l.free()
-			err = &ServerError{s.name, "list tools", err}
+			err = onServer(s.name, "list tools", err)
 		}
 		return err
 	})

@@ -131,7 +131,7 @@ func (r *Registry) find(name string, app bool) (*server, *Tool, []byte, error) {
 		for _, s := range r.servers {
 			for i := range s.listed {
 				if t := &s.listed[i]; t.Hold != nil && !t.Withheld && t.Name == name {
-					return nil, nil, nil, &ServerError{s.name, "call " + t.RawName, Because(ErrHeld, t.Hold.Reason)}
+					return nil, nil, nil, onServer(s.name, "call "+t.RawName, Because(ErrHeld, t.Hold.Reason))
 				}
 			}
 		}
@@ -139,7 +139,7 @@ func (r *Registry) find(name string, app bool) (*server, *Tool, []byte, error) {
 	}
 	s := r.servers[t.Server]
 	if s.cfg.Disabled {
-		return nil, nil, nil, &ServerError{s.name, "call " + t.RawName, ErrDisabled}
+		return nil, nil, nil, onServer(s.name, "call "+t.RawName, ErrDisabled)
 	}
 	override := rawjson.Get(s.cfg.Overrides, t.RawName)
 	return s, t, override, nil

@@ -148,7 +148,7 @@ func (r *Registry) offersOf(ctx context.Context, name string, kind int) (*offerL
 	s, err := r.usable(name)
 	if err != nil {
 		r.mu.Unlock()
-		return nil, &ServerError{name, op, err}
+		return nil, onServer(name, op, err)
 	}
 	l := s.offers[kind]
 	if now := r.opts.Clock(); l.of != nil && l.of == s.conn && (l.staleAt.IsZero() || now.Before(l.staleAt)) {
@@ -498,7 +498,7 @@ func (r *Registry) ask(ctx context.Context, name, op string, req Request, path .
 	}
 	r.mu.Unlock()
 	if err != nil {
-		return nil, &ServerError{name, op, err}
+		return nil, onServer(name, op, err)
 	}
 	req.ID = CallID(ctx)
 	started := r.opts.Clock()

@@ -117,10 +117,10 @@ func (r *Registry) GetPrompt(ctx context.Context, name string, arguments []byte)
 	}
 	op := "get prompt " + p.Key
 	if p.Hold != nil {
-		return nil, &ServerError{p.Server, op, Because(ErrHeld, p.Hold.Reason)}
+		return nil, onServer(p.Server, op, Because(ErrHeld, p.Hold.Reason))
 	}
 	if err := checkPrompt(p.Def, arguments); err != nil {
-		return nil, &ServerError{p.Server, op, err}
+		return nil, onServer(p.Server, op, err)
 	}
 	params := rawjson.AppendString([]byte(`{"name":`), p.Key)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')

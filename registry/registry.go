@@ -177,11 +177,11 @@ func (r *Registry) Add(name string, cfg ServerConfig) error {
 		return err
 	}
 	if err := cfg.Check(); err != nil {
-		return &ServerError{name, "add", err}
+		return onServer(name, "add", err)
 	}
 	return r.change(func() error {
 		if r.servers[name] != nil {
-			return &ServerError{name, "add", errNameTaken}
+			return onServer(name, "add", errNameTaken)
 		}
 		r.put(name, &cfg)
 		return nil
@@ -203,13 +203,13 @@ func (r *Registry) put(name string, cfg *ServerConfig) {
 func (r *Registry) Rename(ctx context.Context, name, to string) error {
 	cfg, ok := r.Config(name)
 	if !ok {
-		return &ServerError{name, "rename", ErrUnknownServer}
+		return onServer(name, "rename", ErrUnknownServer)
 	}
 	if err := CheckName(to); err != nil {
-		return &ServerError{name, "rename", err}
+		return onServer(name, "rename", err)
 	}
 	if _, taken := r.Config(to); taken {
-		return &ServerError{name, "rename", errNameTaken}
+		return onServer(name, "rename", errNameTaken)
 	}
 	if r.opts.SignIns != nil {
 		r.opts.SignIns.RenameSignIn(ctx, name, to, cfg)
@@ -218,9 +218,9 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 		s := r.servers[name]
 		switch {
 		case s == nil:
-			return &ServerError{name, "rename", ErrUnknownServer}
+			return onServer(name, "rename", ErrUnknownServer)
 		case r.servers[to] != nil:
-			return &ServerError{name, "rename", errNameTaken}
+			return onServer(name, "rename", errNameTaken)
 		}
 		r.unlist(s, Because(ErrServerRemoved, "it was renamed"))
 		r.put(to, &s.cfg)
@@ -419,7 +419,7 @@ func (r *Registry) changeServer(name, op string, fn func(*server) error) error {
 	return r.change(func() error {
 		s := r.servers[name]
 		if s == nil {
-			return &ServerError{name, op, ErrUnknownServer}
+			return onServer(name, op, ErrUnknownServer)
 		}
 		return onServer(name, op, fn(s))
 	})

@@ -24,7 +24,7 @@ const (
 // is [ErrUnknownResource] if the server does not know the URI.
 func (r *Registry) ReadResource(ctx context.Context, server, uri string) (*Result, error) {
 	if uri == "" || len(uri) > maxOfferKey {
-		return nil, &ServerError{server, "read resource", Because(ErrInvalidArguments, "the URI is empty or too long")}
+		return nil, onServer(server, "read resource", Because(ErrInvalidArguments, "the URI is empty or too long"))
 	}
 	params := append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 	result, err := r.ask(ctx, server, "read resource", Request{Method: "resources/read", Params: params, About: uri}, "resources")
@@ -64,7 +64,7 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 	}
 	if err != nil {
 		r.mu.Unlock()
-		return nil, &ServerError{server, op, err}
+		return nil, onServer(server, op, err)
 	}
 	if s.watched == nil {
 		s.watched = map[string]*watched{}
