@@ -135,7 +135,7 @@ func (r *Registry) advance() {
 			return
 		}
 		next := r.queue[i]
-		r.queue = slices.Delete(r.queue, i, i+1)
+		r.unqueue(next)
 		next.takePlace()
 		r.mu.Unlock()
 		if next.call.OnQueue != nil {
@@ -147,6 +147,11 @@ func (r *Registry) advance() {
 		}
 		next.attempt()
 	}
+}
+
+// unqueue takes a call out of those that wait. The caller holds r.mu.
+func (r *Registry) unqueue(p *Pending) {
+	r.queue = slices.DeleteFunc(r.queue, func(q *Pending) bool { return q == p })
 }
 
 // Stop ends the call, on the server as well, with cause as its error. It does
@@ -471,7 +476,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 	delete(r.calls, p)
 	if p.waits {
 		p.waits = false
-		r.queue = slices.DeleteFunc(r.queue, func(q *Pending) bool { return q == p })
+		r.unqueue(p)
 		p.started = r.opts.Clock()
 	}
 	now := r.opts.Clock()

@@ -174,7 +174,7 @@ func (r *Registry) logged(s *server, e LogEntry) (report func()) {
 		s.logs = s.logs[:last]
 	}
 	if len(s.logs) >= maxLogs {
-		s.logs = slices.Delete(s.logs, 0, len(s.logs)-maxLogs+1)
+		s.logs = append(s.logs[:0], s.logs[len(s.logs)-maxLogs+1:]...)
 	}
 	s.logs = append(s.logs, e)
 	var fns []func(LogEntry)
