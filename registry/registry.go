@@ -49,8 +49,6 @@ package registry
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -373,7 +371,10 @@ func (r *Registry) Close() error {
 			timer.Stop()
 		}
 	}
-	calls := slices.Collect(maps.Keys(r.calls))
+	var calls []*Pending
+	for p := range r.calls {
+		calls = append(calls, p)
+	}
 	if r.goroutines == 0 {
 		close(r.idle)
 	}

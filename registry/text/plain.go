@@ -119,8 +119,10 @@ func Base64(s string) string {
 }
 
 // Sorted returns texts in order. [slices.Sorted] would add 4 KB to the module.
-func Sorted(texts iter.Seq[string]) []string {
-	all := slices.Collect(texts)
+func Sorted(texts iter.Seq[string]) (all []string) {
+	for text := range texts {
+		all = append(all, text)
+	}
 	Sort(all)
 	return all
 }
