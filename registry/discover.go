@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"maps"
 	"strconv"
 	"time"
 
@@ -23,7 +22,7 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	var problems []error
 	var targets []*server
 	if len(names) == 0 {
-		for _, name := range text.Sorted(maps.Keys(r.servers)) {
+		for _, name := range text.Keys(r.servers) {
 			if s := r.servers[name]; !s.cfg.Disabled {
 				targets = append(targets, s)
 			}

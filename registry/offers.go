@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -120,7 +119,7 @@ func (r *Registry) eachServer(names []string, work func(name string) error) ([]s
 		return nil, nil, ErrClosed
 	}
 	if len(names) == 0 {
-		for _, name := range text.Sorted(maps.Keys(r.servers)) {
+		for _, name := range text.Keys(r.servers) {
 			if s := r.servers[name]; s.visible() {
 				names = append(names, name)
 			}

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -212,7 +211,7 @@ type followed struct {
 func (r *Registry) follows(s *server) Following {
 	what := s.following
 	what.Logs = len(r.logListeners) > 0 || s.cfg.LogLevel != ""
-	what.URIs = text.Sorted(maps.Keys(s.watched))
+	what.URIs = text.Keys(s.watched)
 	return what
 }
 

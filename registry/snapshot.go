@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,7 +258,7 @@ func (r *Registry) visibleTools(f Filter) (tools []Tool) {
 func (r *Registry) eachTool(f Filter, visit func(*Tool)) {
 	servers := f.Servers
 	if len(servers) != 1 {
-		servers = text.Sorted(maps.Keys(r.servers))
+		servers = text.Keys(r.servers)
 	}
 	for _, name := range servers {
 		s := r.servers[name]

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -63,7 +62,7 @@ func (m *memory) flush() {
 	m.mu.Lock()
 	m.timer = nil
 	var lines []byte
-	for _, url := range text.Sorted(maps.Keys(m.learned)) {
+	for _, url := range text.Keys(m.learned) {
 		h := m.learned[url]
 		lines = append(append(append(append(append(lines, url...), '\t'), h.Transport...), '\t'), h.Version...)
 		lines = append(lines, '\t')

@@ -342,7 +342,7 @@ func (e *Endpoint) Text() string {
 	if len(e.seen) > 0 {
 		out = append(out, seenName...)
 		between := byte('\t')
-		for _, hash := range text.Sorted(maps.Keys(e.seen)) {
+		for _, hash := range text.Keys(e.seen) {
 			out = append(append(append(append(out, between), hash...), '.'), e.seen[hash]...)
 			between = ' '
 		}

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -194,7 +193,7 @@ func (s *Session) filter() (members []byte, asked *follow) {
 	if asked != nil {
 		uris = list(asked.uris[:asked.asked])
 	}
-	tasks, listChanged := text.Sorted(maps.Keys(s.woken)), s.info.ListChanged
+	tasks, listChanged := text.Keys(s.woken), s.info.ListChanged
 	s.mu.Unlock()
 	if len(tasks) > 0 {
 		members = rawMember(members, "taskIds", list(tasks))

@@ -1,21 +1,21 @@
 package text
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
 )
 
-func TestSort(t *testing.T) {
+func TestKeys(t *testing.T) {
 	for n := range 200 {
-		all := make([]string, n)
-		for i := range all {
-			all[i] = strconv.Itoa(rand.IntN(n))
+		of := map[string]bool{}
+		for range n {
+			of[strconv.Itoa(rand.IntN(n))] = true
 		}
-		want := slices.Sorted(slices.Values(all))
-		if got := Sorted(slices.Values(all)); !slices.Equal(got, want) {
-			t.Errorf("%q of %q", got, all)
+		if got, want := Keys(of), slices.Sorted(maps.Keys(of)); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

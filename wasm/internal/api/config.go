@@ -1,7 +1,6 @@
 package api
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,7 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	o := new(object).str("url", cfg.URL)
 	if len(cfg.Headers) > 0 {
 		var headers object
-		for _, name := range text.Sorted(maps.Keys(cfg.Headers)) {
+		for _, name := range text.Keys(cfg.Headers) {
 			headers.str(name, secret(cfg.Headers[name], redacts))
 		}
 		o.raw("headers", headers.end())
