@@ -30,8 +30,8 @@ type memory struct {
 
 func newMemory(text string, save func(string)) *memory {
 	m := &memory{learned: make(map[string]client.Hint), save: save}
-	for line := range strings.Lines(text) {
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for _, line := range strings.Split(text, "\n") {
+		f := strings.Split(line, "\t")
 		if len(f) == 5 && f[0] != "" && len(m.learned) < maxRemembered {
 			m.learned[f[0]] = client.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
 		}

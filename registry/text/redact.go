@@ -123,7 +123,16 @@ func fold(c byte) byte {
 
 // urlSafe turns base64 into base64url.
 func urlSafe(coded string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(coded, "+", "-"), "/", "_")
+	safe := []byte(coded)
+	for i, c := range safe {
+		switch c {
+		case '+':
+			safe[i] = '-'
+		case '/':
+			safe[i] = '_'
+		}
+	}
+	return string(safe)
 }
 
 // PercentEncoded encodes all but the unreserved characters of RFC 3986, section 2.3.

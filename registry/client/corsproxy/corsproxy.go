@@ -19,10 +19,16 @@ const hrefPlace = "{href}"
 
 // URL returns the URL that takes a request for href through the proxy. href is normalized.
 func URL(template, href string) (string, error) {
-	if !strings.Contains(template, hrefPlace) {
+	url, rest, found := strings.Cut(template, hrefPlace)
+	if !found {
 		return "", registry.Because(registry.ErrInvalidConfig, "proxy is on, but no proxy template with {href} is set")
 	}
-	return strings.ReplaceAll(template, hrefPlace, encodeURIComponent(href)), nil
+	for found {
+		var part string
+		part, rest, found = strings.Cut(rest, hrefPlace)
+		url += encodeURIComponent(href) + part
+	}
+	return url, nil
 }
 
 // DiagnosisURL returns the URL at which the proxy diagnoses href, for the JSON-RPC

@@ -27,6 +27,7 @@ func TestProxyURLs(t *testing.T) {
 		{"https://p.example/?url={href}", "https://p.example/?url=https%3A%2F%2Fs.example%2Fmcp", "https://p.example/diagnose?id=4&url=https%3A%2F%2Fs.example%2Fmcp"},
 		{"https://p.example?url={href}", "https://p.example?url=https%3A%2F%2Fs.example%2Fmcp", "https://p.example/diagnose?id=4&url=https%3A%2F%2Fs.example%2Fmcp"},
 		{"https://p.example/{href}", "https://p.example/https%3A%2F%2Fs.example%2Fmcp", ""},
+		{"https://p.example/{href}?again={href}", "https://p.example/https%3A%2F%2Fs.example%2Fmcp?again=https%3A%2F%2Fs.example%2Fmcp", ""},
 		{"https://p.example/?url={href}&key=k", "https://p.example/?url=https%3A%2F%2Fs.example%2Fmcp&key=k", ""},
 	} {
 		through, err := URL(row.template, href)
