@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
@@ -104,8 +103,7 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 		stop(false)
 		return nil, onServer(server, op, err)
 	}
-	var once sync.Once
-	return func() { once.Do(func() { stop(true) }) }, nil
+	return func() { stop(true) }, nil
 }
 
 // maxWatched bounds the watched resources of one server.

@@ -50,7 +50,7 @@ func FuzzMessage(f *testing.F) {
 			}
 		}
 		s.shut()
-		s.running.Wait()
+		<-s.idle
 	})
 }
 

@@ -274,7 +274,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	full := s.ended != nil || s.posts >= maxPosts
 	if !full {
 		s.posts++
-		s.running.Add(1)
+		s.running++
 	}
 	s.mu.Unlock()
 	if full {
@@ -287,13 +287,13 @@ func (s *Session) post(message []byte) <-chan struct{} {
 		_ = r.run(s.ctx)
 	}
 	go func() {
-		defer s.running.Done()
-		defer close(done)
 		defer func() {
 			s.mu.Lock()
 			s.posts--
 			s.mu.Unlock()
 			mail.close()
+			close(done)
+			s.ran()
 		}()
 		ctx, cancel := context.WithTimeout(s.ctx, postTime)
 		defer cancel()

@@ -28,13 +28,13 @@ type Session struct {
 	initialized <-chan struct{} // closed when notifications/initialized was answered
 	postURL     string          // the endpoint, or what HTTP+SSE named
 	listening   chan struct{}   // closed when the stream is open on which the server may ask
-	listened    sync.Once       // closes listening
 
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
-	running sync.WaitGroup // goroutines of this session
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	idle   chan struct{} // closed when the session is closed and running is 0
 
 	mu       sync.Mutex
+	running  int                      // goroutines of this session
 	asked    map[string]question      // elicitations of the server, by raw request id
 	open     int                      // questions that are put to the user now
 	visits   map[string]func()        // end the questions about addresses, by elicitationId
@@ -63,7 +63,7 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	close(ready)
 	s := &Session{
 		d: d, origin: d.origin, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
-		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}),
+		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}), idle: make(chan struct{}),
 		ctx: ctx, cancel: cancel, asked: map[string]question{},
 	}
 	d.c.mu.Lock()
@@ -162,10 +162,10 @@ func (s *Session) goroutine(f func()) {
 		s.mu.Unlock()
 		return
 	}
-	s.running.Add(1)
+	s.running++
 	s.mu.Unlock()
 	go func() {
-		defer s.running.Done()
+		defer s.ran()
 		defer func() {
 			if recover() != nil {
 				s.over(registry.Because(registry.ErrProtocol, "a message could not be handled"))
@@ -173,6 +173,15 @@ func (s *Session) goroutine(f func()) {
 		}()
 		f()
 	}()
+}
+
+// ran is called at the end of each goroutine.
+func (s *Session) ran() {
+	s.mu.Lock()
+	if s.running--; s.closed && s.running == 0 {
+		close(s.idle)
+	}
+	s.mu.Unlock()
 }
 
 // over reports to the registry, once, that the session has ended by itself.
@@ -255,13 +264,8 @@ func (s *Session) Close(ctx context.Context) error {
 	if known {
 		s.delete(ctx)
 	}
-	done := make(chan struct{})
-	go func() {
-		s.running.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-s.idle:
 	case <-ctx.Done():
 	}
 	return nil
@@ -275,6 +279,9 @@ func (s *Session) shut() bool {
 		return false
 	}
 	s.closed = true
+	if s.running == 0 {
+		close(s.idle)
+	}
 	if s.ended == nil {
 		s.ended = errClosed
 	}

@@ -31,11 +31,11 @@ func (s *Session) watchIfUseful() {
 
 // listens lets calls go on that wait for the optional stream: it is open, or will not be.
 func (s *Session) listens() {
-	s.listened.Do(func() {
-		if !isDone(s.listening) {
-			close(s.listening)
-		}
-	})
+	s.mu.Lock()
+	if !isDone(s.listening) {
+		close(s.listening)
+	}
+	s.mu.Unlock()
 }
 
 // watch keeps the stream open on which the server announces list changes: the

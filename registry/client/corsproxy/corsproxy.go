@@ -85,7 +85,5 @@ func ReadDiagnosis(result []byte) *registry.ProxyError {
 }
 
 func member(object []byte, name string) string {
-	raw := rawjson.Get(object, name)
-	value, _ := rawjson.String(raw)
-	return text.Plain(value, maxWords)
+	return text.Plain(rawjson.Text(object, name), maxWords)
 }
