@@ -631,7 +631,7 @@ func (p *Pending) mayTryAgain(err error) (wait time.Duration, again bool) {
 		return 0, false
 	}
 	wait = firstWait << p.tries
-	wait += rand.N(wait / 4)
+	wait += time.Duration(rand.Float64() * float64(wait/4))
 	status, isStatus := errors.AsType[*StatusError](err)
 	switch {
 	case isStatus:

@@ -68,7 +68,7 @@ func (w *wait) begin(ctx context.Context) error {
 	}
 	x := s.exchange(w.mail, "POST", s.postURL, requestMessage(id, r.method, r.params, meta))
 	if s.modern {
-		x.Header = append(x.Header, "Mcp-Method", r.method)
+		x.add("Mcp-Method", r.method)
 	}
 	x.Header = append(x.Header, r.headers...)
 	x.Head = r.head != nil && !s.sse
@@ -189,7 +189,7 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 		return errClosed
 	}
 	x := w.s.exchange(w.mail, "GET", w.s.d.href, nil)
-	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
+	x.add("Last-Event-ID", w.lastID)
 	x.Awaits = int64(w.mail.id)
 	w.http = httpRequest{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
 	return w.http.run(ctx)
@@ -210,6 +210,9 @@ func reconnectDelay(retry time.Duration, stuck int) time.Duration {
 	return min(max(retry, minRetry), maxRetry)
 }
 
+// add adds a header.
+func (x *Exchange) add(name, value string) { x.Header = append(x.Header, name, value) }
+
 // exchange fills in what all requests to the server have in common.
 func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exchange {
 	x := &Exchange{ID: mail.id, Group: s.group, Method: method, URL: s.d.via(href), Body: body}
@@ -217,9 +220,10 @@ func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exc
 	x.Header = append(x.Header, s.d.headers...)
 	switch method {
 	case "POST":
-		x.Header = append(x.Header, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+		x.add("Content-Type", "application/json")
+		x.add("Accept", "application/json, text/event-stream")
 	case "GET":
-		x.Header = append(x.Header, "Accept", "text/event-stream")
+		x.add("Accept", "text/event-stream")
 	}
 	if s.sse {
 		return x
@@ -228,10 +232,10 @@ func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exc
 	version, id := s.info.ProtocolVersion, s.sessionID
 	s.mu.Unlock()
 	if version != "" {
-		x.Header = append(x.Header, "MCP-Protocol-Version", version)
+		x.add("MCP-Protocol-Version", version)
 	}
 	if id != "" {
-		x.Header = append(x.Header, "Mcp-Session-Id", id)
+		x.add("Mcp-Session-Id", id)
 	}
 	return x
 }
@@ -267,7 +271,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	mail := s.d.c.mailbox(s, OpOther)
 	x := s.exchange(mail, "POST", s.postURL, message)
 	if s.modern {
-		x.Header = append(x.Header, "Mcp-Method", rawjson.Text(message, "method"))
+		x.add("Mcp-Method", rawjson.Text(message, "method"))
 	}
 	r := httpRequest{s: s, url: s.postURL, mail: mail, x: x}
 	s.mu.Lock()

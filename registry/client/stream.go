@@ -142,14 +142,14 @@ func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 		params := rawMember(nil, "notifications", object(filter))
 		r.url = s.postURL
 		r.x = s.exchange(mail, "POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
-		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
+		r.x.add("Mcp-Method", "subscriptions/listen")
 		r.x.Awaits = id
 	} else {
 		ctx = s.ctx
 		r.x = s.exchange(mail, "GET", s.d.href, nil)
 		r.x.Head = true
 		if st.lastID != "" {
-			r.x.Header = append(r.x.Header, "Last-Event-ID", st.lastID)
+			r.x.add("Last-Event-ID", st.lastID)
 		}
 	}
 	began := time.Now()
