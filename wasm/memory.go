@@ -63,17 +63,14 @@ func (m *memory) flush() {
 	m.timer = nil
 	var lines []byte
 	for _, url := range text.Keys(m.learned) {
-		h := m.learned[url]
-		lines = append(append(append(append(append(lines, url...), '\t'), h.Transport...), '\t'), h.Version...)
-		lines = append(lines, '\t')
+		h, changes, proxied := m.learned[url], "", ""
 		if h.ListChanged {
-			lines = append(lines, "changes"...)
+			changes = "changes"
 		}
-		lines = append(lines, '\t')
 		if h.Proxied {
-			lines = append(lines, "proxied"...)
+			proxied = "proxied"
 		}
-		lines = append(lines, '\n')
+		lines = append(lines, strings.Join([]string{url, h.Transport, h.Version, changes, proxied}, "\t")+"\n"...)
 	}
 	m.mu.Unlock()
 	m.save(string(lines))
