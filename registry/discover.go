@@ -19,41 +19,20 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 		r.mu.Unlock()
 		return ErrClosed
 	}
-	var problems []error
-	var targets []*server
-	if len(names) == 0 {
-		for _, name := range text.Keys(r.servers) {
-			if s := r.servers[name]; !s.cfg.Disabled {
-				targets = append(targets, s)
-			}
-		}
-	}
-	for _, name := range names {
-		switch s := r.servers[name]; {
-		case s == nil:
-			problems = append(problems, onServer(name, "discover", ErrUnknownServer))
-		case s.cfg.Disabled:
-			problems = append(problems, onServer(name, "discover", ErrDisabled))
-		default:
-			targets = append(targets, s)
-		}
-	}
 	r.discovered = true
 	r.discovering++
 	r.changed(Event{})
-	failures := make([]error, len(targets))
-	left := make(chan struct{}, len(targets))
-	for i, s := range targets {
-		r.goroutine(func() {
-			failures[i] = r.refresh(ctx, s)
-			left <- struct{}{}
-		})
-	}
 	r.mu.Unlock()
 	r.deliver()
-	for range targets {
-		<-left
-	}
+	_, problems, err := r.eachServer(names, true, func(name string) error {
+		r.mu.Lock()
+		s, err := r.usable(name)
+		r.mu.Unlock()
+		if err == nil {
+			err = r.refresh(ctx, s)
+		}
+		return onServer(name, "discover", err)
+	})
 	r.mu.Lock()
 	r.discovering--
 	few := r.takeFew()
@@ -62,7 +41,7 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	r.mu.Unlock()
 	r.deliver()
 	r.pinLists(few)
-	return errors.Join(append(problems, failures...)...)
+	return errors.Join(append(problems, err)...)
 }
 
 // refresh lists a server's tools, connecting first if need be. All callers at the same

@@ -88,7 +88,7 @@ func (r *Registry) ResourceTemplates(ctx context.Context, servers ...string) ([]
 func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]Offer, error) {
 	var mu sync.Mutex
 	lists := map[string]*offerList{}
-	names, problems, err := r.eachServer(names, func(name string) error {
+	names, problems, err := r.eachServer(names, false, func(name string) error {
 		l, err := r.offersOf(ctx, name, kind)
 		mu.Lock()
 		lists[name] = l
@@ -110,9 +110,9 @@ func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]O
 	return all, errors.Join(problems...)
 }
 
-// eachServer runs work for the named servers, or for all that are enabled, in parallel. It
-// returns their names in order and their errors.
-func (r *Registry) eachServer(names []string, work func(name string) error) ([]string, []error, error) {
+// eachServer runs work for the named servers, or for all that are enabled, in parallel; for suspended ones only
+// if that is said. It returns their names in order and their errors.
+func (r *Registry) eachServer(names []string, suspended bool, work func(name string) error) ([]string, []error, error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *Registry) eachServer(names []string, work func(name string) error) ([]s
 	}
 	if len(names) == 0 {
 		for _, name := range text.Keys(r.servers) {
-			if s := r.servers[name]; s.visible() {
+			if s := r.servers[name]; s.visible() || suspended && !s.cfg.Disabled {
 				names = append(names, name)
 			}
 		}

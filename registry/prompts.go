@@ -123,7 +123,7 @@ func (r *Registry) GetPrompt(ctx context.Context, name string, arguments []byte)
 		return nil, onServer(p.Server, op, err)
 	}
 	params := rawjson.AppendString([]byte(`{"name":`), p.Key)
-	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
+	params = append(params, `,"arguments":`+string(arguments)+"}"...)
 	result, err := r.ask(ctx, p.Server, op, Request{Method: "prompts/get", Params: params, About: p.Key}, "prompts")
 	if isRPC(err, codeInvalidParams) {
 		err = &kindError{ErrInvalidArguments, err}

@@ -247,7 +247,7 @@ type Instructions struct {
 // to servers that it knows nothing of. The error joins one *ServerError for each server that
 // failed. The instructions are nil if all failed.
 func (r *Registry) Instructions(ctx context.Context, servers ...string) ([]Instructions, error) {
-	names, problems, err := r.eachServer(servers, func(name string) error {
+	names, problems, err := r.eachServer(servers, false, func(name string) error {
 		r.mu.Lock()
 		s, err := r.usable(name)
 		known := err == nil && s.info.Capabilities != nil

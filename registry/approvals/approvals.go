@@ -322,13 +322,7 @@ func (e *Endpoint) ForgetAnswers() bool {
 func (e *Endpoint) Text() string {
 	var out []byte
 	line := func(fields ...string) {
-		for i, field := range fields {
-			if i > 0 {
-				out = append(out, '\t')
-			}
-			out = append(out, field...)
-		}
-		out = append(out, '\n')
+		out = append(out, strings.Join(fields, "\t")+"\n"...)
 	}
 	if e.print != "" {
 		line("", e.print)
@@ -341,10 +335,10 @@ func (e *Endpoint) Text() string {
 	}
 	if len(e.seen) > 0 {
 		out = append(out, seenName...)
-		between := byte('\t')
+		between := "\t"
 		for _, hash := range text.Keys(e.seen) {
-			out = append(append(append(append(out, between), hash...), '.'), e.seen[hash]...)
-			between = ' '
+			out = append(out, between+hash+"."+e.seen[hash]...)
+			between = " "
 		}
 		out = append(out, '\n')
 	}

@@ -51,19 +51,12 @@ func finish(b []byte, method string, params, meta []byte) []byte {
 
 // reply answers a request of the server. id is raw JSON.
 func reply(id, result []byte) []byte {
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"result":`...)
-	b = append(b, result...)
-	return append(b, '}')
+	return []byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + string(result) + "}")
 }
 
 func replyError(id []byte, code int64, message string) []byte {
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"error":{"code":`...)
-	b = strconv.AppendInt(b, code, 10)
-	b = append(b, `,"message":`...)
-	b = rawjson.AppendString(b, message)
-	return append(b, "}}"...)
+	b := []byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":{"code":` + strconv.FormatInt(code, 10) + `,"message":`)
+	return append(rawjson.AppendString(b, message), "}}"...)
 }
 
 // member appends "key":"value" to members.
