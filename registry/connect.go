@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -48,7 +47,9 @@ const triesTime = 10 * time.Second
 // tryOnce counts a try to connect, or says that there were too many. The caller holds r.mu.
 func (r *Registry) tryOnce(s *server) error {
 	now, most := r.opts.Clock(), r.opts.Limits.Connects
-	s.tries = slices.DeleteFunc(s.tries, func(t time.Time) bool { return now.Sub(t) >= triesTime })
+	for len(s.tries) > 0 && now.Sub(s.tries[0]) >= triesTime {
+		s.tries = s.tries[1:]
+	}
 	if len(s.tries) >= most {
 		return Because(ErrSuspended, "it was connected to "+strconv.Itoa(most)+" times in 10 s")
 	}

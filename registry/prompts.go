@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
@@ -41,7 +40,7 @@ func (o *Offer) Pin() string { return o.Name + o.text }
 func (r *Registry) ApprovePrompts(name string, prompts ...string) error {
 	return r.changeServer(name, "approve", func(s *server) error {
 		l := &s.offers[promptList]
-		offers := slices.Clone(l.offers) // others may read the old ones
+		offers := append([]Offer(nil), l.offers...) // others may read the old ones
 		var held []*Offer
 		for i := range offers {
 			if o := &offers[i]; o.Hold != nil && isNamed(prompts, o.Key, o.Pin()) {
@@ -73,7 +72,7 @@ func (r *Registry) reviewPrompts(s *server) {
 	}
 	a, fresh := r.approvedFor(s), FreshPins{}
 	first := !a.HasPrompts(false)
-	l.offers = slices.Clone(l.offers) // others may read the old ones
+	l.offers = append([]Offer(nil), l.offers...) // others may read the old ones
 	for i := range l.offers {
 		o, isFresh := &l.offers[i], false
 		if o.Hold = nil; s.cfg.Trust != TrustAll {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +93,10 @@ func isMessage(result []byte) bool {
 func (c *Client) maySample(server string, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	recent := slices.DeleteFunc(c.samples[server], func(t time.Time) bool { return now.Sub(t) >= time.Minute })
+	recent := c.samples[server]
+	for len(recent) > 0 && now.Sub(recent[0]) >= time.Minute {
+		recent = recent[1:]
+	}
 	if len(recent) >= maxSamples {
 		return false
 	}
