@@ -151,7 +151,12 @@ func (r *Registry) advance() {
 
 // unqueue takes a call out of those that wait. The caller holds r.mu.
 func (r *Registry) unqueue(p *Pending) {
-	r.queue = slices.DeleteFunc(r.queue, func(q *Pending) bool { return q == p })
+	for i, q := range r.queue {
+		if q == p {
+			r.queue = append(r.queue[:i], r.queue[i+1:]...)
+			return
+		}
+	}
 }
 
 // Stop ends the call, on the server as well, with cause as its error. It does

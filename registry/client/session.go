@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -133,7 +132,12 @@ func (s *Session) leave(mail *mailbox) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !mail.placed {
-		s.line = slices.DeleteFunc(s.line, func(w waiting) bool { return w.mail == mail })
+		for i := range s.line {
+			if s.line[i].mail == mail {
+				s.line = append(s.line[:i], s.line[i+1:]...)
+				return
+			}
+		}
 		return
 	}
 	mail.placed = false
