@@ -65,7 +65,7 @@ const maxDepth = 32
 
 // do sends a request. A body that is not a JSON object counts as none.
 func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
-	res, err := s.settings.Load().fetch(ctx, r)
+	res, err := s.configured().fetch(ctx, r)
 	if err == nil && (rawjson.Kind(res.Body) != 'o' || rawjson.Valid(res.Body, maxDepth) != nil) {
 		res.Body = nil
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -22,9 +21,8 @@ type Server struct {
 	key  string
 	at   *parts
 
-	settings atomic.Pointer[settings]
-
-	mu sync.Mutex
+	mu       sync.Mutex
+	settings *settings // never changed, only replaced
 	state
 	renewing *flight
 	signing  *flight
@@ -93,14 +91,21 @@ func (s *Server) configure(auth *registry.Auth, fetch Fetch) {
 	if auth != nil {
 		next.auth = *auth
 	}
-	was := s.settings.Swap(next)
-	if was == nil || next.auth.Equal(&was.auth) {
-		return
-	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = nil
-	s.adopt(s.grant)
+	was := s.settings
+	s.settings = next
+	if was != nil && !next.auth.Equal(&was.auth) {
+		s.failed = nil
+		s.adopt(s.grant)
+	}
+	s.mu.Unlock()
+}
+
+func (s *Server) configured() *settings {
+	s.mu.Lock()
+	now := s.settings
+	s.mu.Unlock()
+	return now
 }
 
 // isSilent reports whether the flow gets tokens without a person.
@@ -109,7 +114,7 @@ func (s *Server) isSilent() bool {
 	return flow != "" && flow != "authorization-code"
 }
 
-func (s *Server) auth() *registry.Auth { return &s.settings.Load().auth }
+func (s *Server) auth() *registry.Auth { return &s.configured().auth }
 
 // Ready reports whether Header returns without waiting.
 func (s *Server) Ready() bool {
@@ -181,7 +186,7 @@ func (s *Server) reload(ctx context.Context) *grant {
 // adopt makes g the grant, unless it is another client's or another issuer's than the configured one. The caller holds
 // s.mu.
 func (s *Server) adopt(g *grant) {
-	if a := s.auth(); g != nil && (a.ClientID != "" && g.client != a.ClientID || a.ClientID == "" && g.configured != "" ||
+	if a := &s.settings.auth; g != nil && (a.ClientID != "" && g.client != a.ClientID || a.ClientID == "" && g.configured != "" ||
 		a.Issuer != "" && g.issuer != a.Issuer) {
 		g = nil
 	}
