@@ -98,10 +98,10 @@ func (d *dial) redirected(e *Event) error {
 }
 
 // forgot reports whether a refusal means that the server no longer knows the
-// session: 404 (2025-11-25, session management). Many servers answer 400, which
-// counts unless a JSON-RPC error names another fault.
+// session: 404 (2025-11-25, session management), unless it is the method that the server does not
+// know. Many servers answer 400, which counts unless a JSON-RPC error names another fault.
 func forgot(status int, rpc *registry.RPCError) bool {
-	return status == 404 || status == 400 &&
+	return status == 404 && (rpc == nil || rpc.Code != registry.CodeMethodNotFound) || status == 400 &&
 		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(text.Lower(rpc.Message), "session"))
 }
 

@@ -54,6 +54,18 @@ func testExpiry(t *testing.T, dial Dial) {
 			t.Errorf("%v, want the JSON-RPC error", err)
 		}
 	})
+	t.Run("404 for an unknown method", func(t *testing.T) {
+		s := &Script{Session: "s1"}
+		s.On("resources/templates/list", func(w http.ResponseWriter, _ *http.Request, m Message) {
+			ReplyError(w, m, 404, -32601, "unknown method")
+		})
+		p := connect(t, dial, s, Options{})
+		var rpc *registry.RPCError
+		_, err := p.offerer().Ask(p.ctx, registry.Request{Method: "resources/templates/list"})
+		if errors.Is(err, registry.ErrSessionExpired) || !errors.As(err, &rpc) || rpc.Code != -32601 {
+			t.Errorf("%v, want the JSON-RPC error", err)
+		}
+	})
 	t.Run("404 without a session", func(t *testing.T) {
 		p := connect(t, dial, new(Script).On("tools/call", Status(404, "gone")), Options{})
 		if err := p.tryCall(); errors.Is(err, registry.ErrSessionExpired) || !hasStatus(err, 404) {
