@@ -155,9 +155,10 @@ func (r *Registry) hangUp(c *conn) {
 }
 
 // withSession runs work on a live session of s. If the session has expired, it runs
-// work once more on a new one.
+// work once more on a new one, or each time after a while: a task outlives sessions.
 func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) error) error {
 	for retried := false; ; retried = true {
+		began := r.opts.Clock()
 		c, err := r.connected(ctx, s)
 		if err != nil {
 			return onServer(s.name, "connect", err)
@@ -170,7 +171,7 @@ func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) 
 		expired := r.leave(s, c, err)
 		r.mu.Unlock()
 		r.deliver()
-		if !expired || retried {
+		if !expired || retried && r.opts.Clock().Sub(began) < triesTime {
 			return err
 		}
 	}

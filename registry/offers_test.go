@@ -657,3 +657,44 @@ func TestAnAnswerOfTheLastMomentIsGiven(t *testing.T) {
 		}
 	})
 }
+
+// A keeper is a harbour that keeps tasks.
+type keeper struct {
+	*harbour
+	follow func(context.Context) (*registry.ToolOutput, error)
+}
+
+func (k *keeper) FollowTask(ctx context.Context, _ string, _ registry.ToolCall) (*registry.ToolOutput, error) {
+	return k.follow(ctx)
+}
+
+func (k *keeper) CancelTask(context.Context, string) error { return nil }
+
+// A task outlives sessions: the wait for it goes on, however many end after a while.
+func TestWaitTaskOutlivesSessions(t *testing.T) {
+	for _, row := range []struct {
+		lasts time.Duration
+		want  error
+	}{{time.Hour, nil}, {time.Second, registry.ErrSessionExpired}} {
+		synctest.Test(t, func(t *testing.T) {
+			k, left := &keeper{harbour: new(harbour)}, 3
+			k.follow = func(context.Context) (*registry.ToolOutput, error) {
+				time.Sleep(row.lasts)
+				if left--; left >= 0 {
+					return nil, registry.ErrSessionExpired
+				}
+				return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+			}
+			r := registry.New(&registry.Options{Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+				return k, nil
+			}})
+			if err := r.Add("a", registry.ServerConfig{URL: "https://a.example/mcp"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.WaitTask(t.Context(), "a", "slow", "1", nil); !errors.Is(err, row.want) {
+				t.Errorf("sessions of %v: %v, want %v", row.lasts, err, row.want)
+			}
+			_ = r.Close()
+		})
+	}
+}
