@@ -171,7 +171,8 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, 
 		words := []*string{&d.Name, &d.Reason}
 		_ = rawjson.Elements(drop, func(word []byte) error {
 			if len(words) > 0 {
-				*words[0], _ = rawjson.String(word)
+				raw, _ := rawjson.String(word)
+				*words[0] = s.d.plain(raw, maxServerText)
 				words = words[1:]
 			}
 			return nil

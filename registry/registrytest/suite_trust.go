@@ -65,4 +65,12 @@ func testHygiene(t *testing.T, dial Dial) {
 		"name": "t", "description": "abcd", "future": []any{"می\u200cخ"},
 		"inputSchema": map[string]any{"properties": map[string]any{"p": map[string]any{"title": "e😀", "enum": []any{"f\u200b"}}}},
 	}, got)
+	// A tool whose name repeats a secret is dropped, and not shown by that name.
+	s := listing(`{"name":"x-s3cr3t-session","inputSchema":{}}`, `{"name":"y","inputSchema":{}}`)
+	s.Session = "s3cr3t-session"
+	page = connect(t, dial, s, Options{}).list(nil)
+	diff(t, "names", []string{"y"}, names(page))
+	if len(page.Dropped) != 1 || strings.Contains(page.Dropped[0].Name, s.Session) || page.Dropped[0].Reason != "the name repeats a secret" {
+		t.Errorf("dropped %v", page.Dropped)
+	}
 }
