@@ -433,20 +433,17 @@ func (p *Pending) progress(x Progress) {
 
 // asking stops the call's clock while a person is asked.
 func (p *Pending) asking(open bool) {
-	r := p.r
+	r, now := p.r, time.Now()
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
 	if open {
 		if p.questions++; p.questions == 1 {
 			p.askedAt = now
 		}
-		return
-	}
-	if p.questions--; p.questions == 0 && !p.over {
+	} else if p.questions--; p.questions == 0 && !p.over {
 		p.until, p.end = now.Add(p.idle), p.end.Add(now.Sub(p.askedAt))
 		r.checkDeadlinesBy(now, p.until)
 	}
+	r.mu.Unlock()
 }
 
 // giveUp ends the call without waiting for its session.

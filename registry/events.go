@@ -143,7 +143,6 @@ func atLeast(level, least string) bool {
 // servers may write at any time, not only during calls.
 func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.lastSubscriber++
 	id := r.lastSubscriber
 	if r.logListeners == nil {
@@ -155,6 +154,7 @@ func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 			r.followLater(s)
 		}
 	}
+	r.mu.Unlock()
 	return func() {
 		r.mu.Lock()
 		delete(r.logListeners, id)

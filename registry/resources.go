@@ -142,7 +142,6 @@ func (r *Registry) updated(s *server, uri string) {
 // followLists has the server report changes of its prompts, or of its resources.
 func (r *Registry) followLists(s *server, prompts bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	follows := &s.following.Resources
 	if prompts {
 		follows = &s.following.Prompts
@@ -151,6 +150,7 @@ func (r *Registry) followLists(s *server, prompts bool) {
 		*follows = true
 		r.followLater(s)
 	}
+	r.mu.Unlock()
 }
 
 // followLater tells the session in the background what to report. The caller holds r.mu.

@@ -93,12 +93,12 @@ func (s *Session) unask(key string) bool {
 // unaskDuring withdraws the questions that a call brought up.
 func (s *Session) unaskDuring(call *mailbox) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, q := range s.asked {
 		if q.during == call {
 			q.cancel()
 		}
 	}
+	s.mu.Unlock()
 }
 
 // It has the code of a missing client capability, so that it says nothing of the

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
@@ -37,18 +38,12 @@ func (p *proxyPasses) note(url, header string, refused bool) {
 // same origin may name. Any other request is for an endpoint that metadata names, or that
 // a server without metadata has.
 func (p *proxyPasses) of(method, url string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	origin := endpoint.Origin(url)
-	document, refusal := p.signed[origin], p.signed[refusedBy+origin]
+	p.mu.Lock()
+	document, refusal, last := p.signed[origin], p.signed[refusedBy+origin], p.last
+	p.mu.Unlock()
 	if method == "GET" {
 		document, refusal = refusal, document
 	}
-	switch {
-	case document != "":
-		return document
-	case refusal != "":
-		return refusal
-	}
-	return p.last
+	return cmp.Or(document, refusal, last)
 }

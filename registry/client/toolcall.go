@@ -184,23 +184,25 @@ func (t *toolCall) end(output *registry.ToolOutput, err error) {
 
 func (t *toolCall) isOver() bool {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.over
+	over := t.over
+	t.mu.Unlock()
+	return over
 }
 
 // claimAfterProgress claims the call when no progress is being reported any more.
 func (t *toolCall) claimAfterProgress() bool {
 	t.progress.Lock()
-	defer t.progress.Unlock()
-	return t.claim()
+	first := t.claim()
+	t.progress.Unlock()
+	return first
 }
 
 // claim is true once, for the one that ends the call.
 func (t *toolCall) claim() bool {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	first := !t.over
 	t.over = true
+	t.mu.Unlock()
 	return first
 }
 

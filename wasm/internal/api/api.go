@@ -161,12 +161,12 @@ func (a *API) Cancel(id int) {
 	}
 	a.reg.CancelCalls(matches)
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	for request, cancel := range a.cancels {
 		if matches(request) {
 			cancel()
 		}
 	}
+	a.mu.Unlock()
 }
 
 func (a *API) begin(id int) (context.Context, func()) {
