@@ -12,8 +12,9 @@ import (
 
 // A sentinel is an error that callers compare with, and its class. Nothing has to run for it when the program starts.
 type sentinel struct {
-	text  string
-	class *wire.Error
+	text      string
+	class     *wire.Error
+	blameless bool // it says nothing of the server's health
 }
 
 func (s *sentinel) Error() string { return s.text }
@@ -22,47 +23,47 @@ func (s *sentinel) Error() string { return s.text }
 // where one server is meant.
 var (
 	// ErrUnknownServer: no server has that name; Add it first.
-	ErrUnknownServer error = &sentinel{"unknown server", &wire.UnknownServer}
+	ErrUnknownServer error = &sentinel{"unknown server", &wire.UnknownServer, false}
 	// ErrServerRemoved: the server was removed, or its configuration changed, while this
 	// ran. A call may have run.
-	ErrServerRemoved error = &sentinel{"the server was removed or changed meanwhile", &wire.ServerRemoved}
+	ErrServerRemoved error = &sentinel{"the server was removed or changed meanwhile", &wire.ServerRemoved, true}
 	// ErrUnknownTool: no tool in the list has that name.
-	ErrUnknownTool error = &sentinel{"unknown tool", &wire.UnknownTool}
+	ErrUnknownTool error = &sentinel{"unknown tool", &wire.UnknownTool, false}
 	// ErrUnknownPrompt: no server lists a prompt of that name.
-	ErrUnknownPrompt error = &sentinel{"unknown prompt", &wire.UnknownPrompt}
+	ErrUnknownPrompt error = &sentinel{"unknown prompt", &wire.UnknownPrompt, false}
 	// ErrUnknownResource: the server does not know the resource.
-	ErrUnknownResource error = &sentinel{"unknown resource", &wire.UnknownResource}
+	ErrUnknownResource error = &sentinel{"unknown resource", &wire.UnknownResource, false}
 	// ErrUnknownSkill: the server serves no skill at that URI.
-	ErrUnknownSkill error = &sentinel{"unknown skill", &wire.UnknownSkill}
+	ErrUnknownSkill error = &sentinel{"unknown skill", &wire.UnknownSkill, false}
 	// ErrDisabled: the server is switched off; SetEnabled turns it on.
-	ErrDisabled error = &sentinel{"server is disabled", &wire.Disabled}
+	ErrDisabled error = &sentinel{"server is disabled", &wire.Disabled, true}
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
-	ErrSuspended error = &sentinel{"server is suspended after repeated failures", &wire.Suspended}
+	ErrSuspended error = &sentinel{"server is suspended after repeated failures", &wire.Suspended, false}
 	// ErrHeld: the tool or prompt changed or is new, and is not approved. ApproveTools or
 	// ApprovePrompts approves it.
-	ErrHeld error = &sentinel{"held until it is approved", &wire.Held}
+	ErrHeld error = &sentinel{"held until it is approved", &wire.Held, false}
 	// ErrDenied: the user did not allow the call.
-	ErrDenied error = &sentinel{"the user did not allow the call", &wire.Denied}
+	ErrDenied error = &sentinel{"the user did not allow the call", &wire.Denied, false}
 	// ErrGone: the result is not kept any more.
-	ErrGone error = &sentinel{"result is not kept any more", &wire.Gone}
+	ErrGone error = &sentinel{"result is not kept any more", &wire.Gone, false}
 	// ErrClosed: the registry was closed.
-	ErrClosed error = &sentinel{"registry is closed", &wire.Closed}
+	ErrClosed error = &sentinel{"registry is closed", &wire.Closed, true}
 	// ErrSessionExpired: the server no longer knows the session and did not run the call.
-	ErrSessionExpired error = &sentinel{"session expired", &wire.SessionExpired}
+	ErrSessionExpired error = &sentinel{"session expired", &wire.SessionExpired, false}
 	// ErrNetwork: no answer came. A browser does not tell refused from blocked by CORS.
-	ErrNetwork error = &sentinel{"no answer from the server", &wire.Network}
+	ErrNetwork error = &sentinel{"no answer from the server", &wire.Network, false}
 	// ErrProtocol: the server answered something that is not MCP.
-	ErrProtocol error = &sentinel{"the server's answer is not valid MCP", &wire.Protocol}
+	ErrProtocol error = &sentinel{"the server's answer is not valid MCP", &wire.Protocol, false}
 	// ErrRedirect: the server redirects. Redirects are never followed: the call and, in
 	// browsers, the headers would go to another server.
-	ErrRedirect error = &sentinel{"the server redirects", &wire.Redirect}
+	ErrRedirect error = &sentinel{"the server redirects", &wire.Redirect, true}
 	// ErrUnsupported: the server uses a part of MCP that this client, or its host, does not have.
-	ErrUnsupported error = &sentinel{"not supported", &wire.Unsupported}
+	ErrUnsupported error = &sentinel{"not supported", &wire.Unsupported, true}
 	// ErrTooLarge: an answer went over one of [Limits].
-	ErrTooLarge error = &sentinel{"the server's answer is too large", &wire.TooLarge}
+	ErrTooLarge error = &sentinel{"the server's answer is too large", &wire.TooLarge, true}
 	// ErrInvalidConfig: a server's name or configuration cannot be used.
-	ErrInvalidConfig error = &sentinel{"invalid server configuration", &wire.InvalidConfig}
+	ErrInvalidConfig error = &sentinel{"invalid server configuration", &wire.InvalidConfig, true}
 	// ErrInvalidArguments: a call's arguments are not a JSON object, or do not fit the tool's schema.
 	ErrInvalidArguments = validate.ErrArguments
 )

@@ -125,15 +125,14 @@ const (
 
 // outcomeOf returns what an error means for the health of its server.
 func outcomeOf(err error) outcome {
+	kind, _ := errors.AsType[*sentinel](err)
 	status, _ := errors.AsType[*StatusError](err)
 	rpc, _ := errors.AsType[*RPCError](err)
 	proxy, _ := errors.AsType[*ProxyError](err)
 	switch {
 	case err == nil:
 		return succeeded
-	case errors.Is(err, ErrSignInNeeded), errors.Is(err, ErrSignIn):
-		return undecided // it answers
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrServerRemoved), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
+	case kind != nil && kind.blameless, errors.Is(err, ErrInvalidArguments), errors.Is(err, context.Canceled):
 		return undecided
 	case proxy != nil:
 		if !proxy.Refused {
@@ -147,8 +146,6 @@ func outcomeOf(err error) outcome {
 		return undecided // it answers, if not as we would like
 	case rpc != nil:
 		return succeeded
-	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge), errors.Is(err, ErrRedirect), errors.Is(err, ErrUnsupported):
-		return undecided
 	}
 	return failed
 }

@@ -115,9 +115,9 @@ func (a *Auth) wrong() string {
 
 var (
 	// ErrSignInNeeded: the server wants a person to sign in; SignIn does that.
-	ErrSignInNeeded error = &sentinel{"the server wants you to sign in", &wire.SignInNeeded}
+	ErrSignInNeeded error = &sentinel{"the server wants you to sign in", &wire.SignInNeeded, true}
 	// ErrSignIn: signing in did not work.
-	ErrSignIn error = &sentinel{"signing in did not work", &wire.SignInFailed}
+	ErrSignIn error = &sentinel{"signing in did not work", &wire.SignInFailed, true}
 )
 
 // The values of ServerHealth.SignIn.
