@@ -46,7 +46,7 @@ var (
 	// ErrDenied: the user did not allow the call.
 	ErrDenied error = &sentinel{"the user did not allow the call", &wire.Denied, false}
 	// ErrGone: the result is not kept any more.
-	ErrGone error = &sentinel{"result is not kept any more", &wire.Gone, false}
+	ErrGone error = &sentinel{"result is not kept any more", &wire.Gone, true}
 	// ErrClosed: the registry was closed.
 	ErrClosed error = &sentinel{"registry is closed", &wire.Closed, true}
 	// ErrSessionExpired: the server no longer knows the session and did not run the call.

@@ -698,3 +698,25 @@ func TestWaitTaskOutlivesSessions(t *testing.T) {
 		})
 	}
 }
+
+// A server answers that it does not know a task, which is no fault, as after a restart of it.
+func TestForgottenTasksAreNoFault(t *testing.T) {
+	k := &keeper{harbour: new(harbour), follow: func(context.Context) (*registry.ToolOutput, error) {
+		return nil, registry.Because(registry.ErrGone, "no such task")
+	}}
+	r := registry.New(&registry.Options{Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+		return k, nil
+	}})
+	if err := r.Add("a", registry.ServerConfig{URL: "https://a.example/mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := r.WaitTask(t.Context(), "a", "slow", "1", nil); !errors.Is(err, registry.ErrGone) {
+			t.Errorf("%v, want ErrGone", err)
+		}
+	}
+	if h, _ := r.Health("a"); h.Suspended || h.ConsecutiveFailures > 0 {
+		t.Errorf("after three tasks that are gone: %+v", h)
+	}
+	_ = r.Close()
+}
