@@ -172,7 +172,7 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 	case errors.Is(err, errTooMany), errors.Is(err, context.DeadlineExceeded):
 		return []byte(cancelled), nil
 	case err != nil:
-		return nil, err
+		return nil, registry.Because(registry.ErrInvalidArguments, "the host could not answer the server's question: "+err.Error())
 	}
 	return s.checked(result, rawjson.Get(params, "requestedSchema"))
 }

@@ -90,7 +90,7 @@ func TestRounds(t *testing.T) {
 	}{
 		"for ever":   {asking(""), accept, maxRounds, registry.ErrProtocol},
 		"no host":    {asking(""), nil, 1, errNoElicit},
-		"host fails": {asking(""), refuse, 1, nil},
+		"host fails": {asking(""), refuse, 1, registry.ErrInvalidArguments}, // which is no fault of the server
 		"unknown question": {func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
 			registrytest.Reply(w, m, `{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage"}}}`)
 		}, accept, 1, errNoElicit},

@@ -4,6 +4,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -32,7 +33,7 @@ func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]by
 	}
 	if refusal := rawjson.Get([]byte(answer), "error"); refusal != nil || answer == "" {
 		why, _ := rawjson.String(refusal)
-		return nil, registry.Because(registry.ErrInvalidArguments, "the host could not answer the server's question: "+why)
+		return nil, errors.New(why)
 	}
 	return []byte(answer), nil
 }
