@@ -301,7 +301,7 @@ func (s *Session) negotiated(version string, result, server []byte) {
 		Transport:       "streamable-http",
 		ProtocolVersion: version,
 		Server:          s.d.implementation(server),
-		Instructions:    strings.TrimSpace(s.d.words(rawjson.Text(result, "instructions"), maxInstructions)),
+		Instructions:    strings.Trim(s.d.words(rawjson.Text(result, "instructions"), maxInstructions), " \t\r\n"),
 	}
 	if s.sse {
 		info.Transport = "sse"
