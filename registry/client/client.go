@@ -12,6 +12,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Options say how a [Client] connects. The zero value is the good default.
@@ -289,7 +290,7 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 func (d *dial) address(object []byte, key string, most int, begins ...string) string {
 	url := rawjson.Text(object, key)
 	known := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(url, b) })
-	if !known || !isVisible(url) || len(url) > most || d.redact(url) != url {
+	if !known || !text.IsVisible(url) || len(url) > most || d.redact(url) != url {
 		return ""
 	}
 	return url

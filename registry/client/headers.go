@@ -25,12 +25,7 @@ func headerValue(s string) string {
 // safeHeader reports whether a value that a server gave may be sent back: visible
 // ASCII of a bounded length, which is what the spec allows in a session id.
 func safeHeader(s string) bool {
-	return s != "" && len(s) <= 4096 && isVisible(s)
-}
-
-// isVisible reports whether s has visible ASCII only.
-func isVisible(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	return s != "" && len(s) <= 4096 && text.IsVisible(s)
 }
 
 // headerOf finds a header among the lines of an [Event].

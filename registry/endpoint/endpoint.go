@@ -40,9 +40,8 @@ func split(url string) (origin, path string) {
 	if !ok {
 		return url, ""
 	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i]
-	}
+	rest, _, _ = strings.Cut(rest, "?")
+	rest, _, _ = strings.Cut(rest, "#")
 	host, path, _ := strings.Cut(rest, "/")
 	scheme, host = text.Lower(scheme), text.Lower(host)
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {

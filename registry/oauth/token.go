@@ -198,7 +198,7 @@ func (g *grant) take(res *Response, now int64) error {
 	if res.Status != 200 || access == "" {
 		return &oauthError{code: rawjson.Text(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
 	}
-	if strings.ContainsFunc(access, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if !text.IsVisible(access) {
 		return failure(g.host, " gave a token that cannot be a header's value")
 	}
 	switch kind := text.Lower(rawjson.Text(res.Body, "token_type")); kind {

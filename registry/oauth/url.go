@@ -28,12 +28,9 @@ func splitURL(url string) *parts {
 	if !ok || p.scheme != "https" && p.scheme != "http" || len(url) > maxURL {
 		return nil
 	}
-	authority := rest
-	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		authority, rest = rest[:i], rest[i:]
-	} else {
-		rest = ""
-	}
+	authority, _, _ := strings.Cut(rest, "/")
+	authority, _, _ = strings.Cut(authority, "?")
+	rest = rest[len(authority):]
 	p.host, p.port = text.Lower(authority), "443"
 	if p.scheme == "http" {
 		p.port = "80"

@@ -38,6 +38,16 @@ func Plain(s string, most int) string {
 	return s
 }
 
+// IsVisible reports whether s has visible ASCII only.
+func IsVisible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // Quote returns a foreign name as a short text in quotes.
 func Quote(name string) string { return `"` + Plain(name, 100) + `"` }
 
