@@ -117,39 +117,34 @@ func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
 
 // find looks a model name up, and the override of its tool. The error says why the tool
 // cannot be called.
-func (r *Registry) find(name string, app bool) (*server, *Tool, []byte, error) {
+func (r *Registry) find(name string, app bool) (s *server, t *Tool, override []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, nil, nil, ErrClosed
 	}
-	t := r.tools.Get(name)
-	if t == nil && app {
-		t = r.toolForApps(name)
+	t = r.tools.Get(name)
+	if t == nil && app { // a tool that only apps may call
+		t = r.listed(name, func(s *server, t *Tool) bool { return t.AppOnly && t.Hold == nil && s.cfg.offers(t.RawName) })
 	}
 	if t == nil {
-		for _, s := range r.servers {
-			for i := range s.listed {
-				if t := &s.listed[i]; t.Hold != nil && !t.Withheld && t.Name == name {
-					return nil, nil, nil, onServer(s.name, "call "+t.RawName, Because(ErrHeld, t.Hold.Reason))
-				}
-			}
+		err = Because(ErrUnknownTool, text.Plain(name, 200))
+		if t = r.listed(name, func(_ *server, t *Tool) bool { return t.Hold != nil && !t.Withheld }); t != nil {
+			err = onServer(t.Server, "call "+t.RawName, Because(ErrHeld, t.Hold.Reason))
 		}
-		return nil, nil, nil, Because(ErrUnknownTool, text.Plain(name, 200))
+		return nil, nil, nil, err
 	}
-	s := r.servers[t.Server]
-	if s.cfg.Disabled {
-		return nil, nil, nil, onServer(s.name, "call "+t.RawName, ErrDisabled)
+	if s = r.servers[t.Server]; s.cfg.Disabled {
+		err = onServer(s.name, "call "+t.RawName, ErrDisabled)
 	}
-	override := rawjson.Get(s.cfg.Overrides, t.RawName)
-	return s, t, override, nil
+	return s, t, rawjson.Get(s.cfg.Overrides, t.RawName), err
 }
 
-// toolForApps returns the tool of that name that only apps may call, or nil. The caller holds r.mu.
-func (r *Registry) toolForApps(name string) *Tool {
+// listed returns a listed tool of that name that is one of those, or nil. The caller holds r.mu.
+func (r *Registry) listed(name string, those func(*server, *Tool) bool) *Tool {
 	for _, s := range r.servers {
 		for i := range s.listed {
-			if t := &s.listed[i]; t.AppOnly && t.Hold == nil && t.Name == name && s.cfg.offers(t.RawName) {
+			if t := &s.listed[i]; t.Name == name && those(s, t) {
 				return t
 			}
 		}

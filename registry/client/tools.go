@@ -108,20 +108,22 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
 		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count, asTask: tasks[i]}
-		if v.asTask && !s.modern && !s.tasks {
-			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool runs as a task only, and the server offers no tasks"})
-			continue
-		}
-		if apps[i] && !s.d.c.opts.Apps {
-			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool is for apps only (_meta.ui.visibility)"})
-			continue
-		}
-		if headers[i] && s.modern {
+		dropped := ""
+		switch {
+		case v.asTask && !s.modern && !s.tasks:
+			dropped = "the tool runs as a task only, and the server offers no tasks"
+		case apps[i] && !s.d.c.opts.Apps:
+			dropped = "the tool is for apps only (_meta.ui.visibility)"
+		case headers[i] && s.modern:
 			if err := v.readBindings(); err != nil {
-				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
-				continue
+				dropped = err.Error()
+			} else {
+				s.bind(name, v.bind)
 			}
-			s.bind(name, v.bind)
+		}
+		if dropped != "" {
+			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: dropped})
+			continue
 		}
 		def := registry.ToolDef{Name: name, Def: v, AppOnly: apps[i]}
 		if flagged != nil {
