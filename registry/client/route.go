@@ -102,27 +102,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	id, params := rawjson.Get(text, "id"), rawjson.Get(text, "params")
 	switch {
 	case id == nil:
-		switch method {
-		case "notifications/cancelled":
-			reason := s.d.word(params, "reason", maxServerWord)
-			if s.unask(string(rawjson.Get(params, "requestId"))) && reason != "" {
-				s.d.notify(registry.Notice{Log: &registry.LogEntry{Level: "info", Text: "The server withdrew its question: " + reason}})
-			}
-		case "notifications/message":
-			s.logged(params)
-		case "notifications/elicitation/complete":
-			s.visited(rawjson.Text(params, "elicitationId"))
-		case "notifications/prompts/list_changed":
-			s.d.notify(registry.Notice{PromptsChanged: true})
-		case "notifications/resources/list_changed":
-			s.d.notify(registry.Notice{ResourcesChanged: true})
-		case "notifications/resources/updated":
-			s.d.notify(registry.Notice{Updated: rawjson.Text(params, "uri")})
-		case "notifications/tasks", "notifications/tasks/status":
-			s.wake(rawjson.Text(params, "taskId"))
-		case "notifications/subscriptions/acknowledged":
-			s.acknowledged(mail.follow, rawjson.Get(params, "notifications"))
-		}
+		s.notified(method, params, mail)
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
 	case method == "ping":
@@ -138,14 +118,47 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	}
 }
 
-// logged passes a message of the server's log on. Data that is no text is its JSON text.
-func (s *Session) logged(params []byte) {
-	e := &registry.LogEntry{Level: rawjson.Text(params, "level"), Logger: s.d.word(params, "logger", maxServerWord)}
+// notified handles a notification.
+func (s *Session) notified(method string, params []byte, mail *mailbox) {
+	var n registry.Notice
+	switch method {
+	case "notifications/cancelled":
+		reason := s.d.word(params, "reason", maxServerWord)
+		if !s.unask(string(rawjson.Get(params, "requestId"))) || reason == "" {
+			return
+		}
+		n.Log = &registry.LogEntry{Level: "info", Text: "The server withdrew its question: " + reason}
+	case "notifications/message":
+		n.Log = s.logged(params)
+	case "notifications/prompts/list_changed":
+		n.PromptsChanged = true
+	case "notifications/resources/list_changed":
+		n.ResourcesChanged = true
+	case "notifications/resources/updated":
+		n.Updated = rawjson.Text(params, "uri")
+	case "notifications/elicitation/complete":
+		s.visited(rawjson.Text(params, "elicitationId"))
+		return
+	case "notifications/tasks", "notifications/tasks/status":
+		s.wake(rawjson.Text(params, "taskId"))
+		return
+	case "notifications/subscriptions/acknowledged":
+		s.acknowledged(mail.follow, rawjson.Get(params, "notifications"))
+		return
+	default:
+		return
+	}
+	s.d.notify(n)
+}
+
+// logged reads a message of the server's log. Data that is no text is its JSON text.
+func (s *Session) logged(params []byte) *registry.LogEntry {
 	data := rawjson.Get(params, "data")
 	words, ok := rawjson.String(data)
 	if !ok {
 		words = string(data)
 	}
-	e.Text = s.d.shown(words)
-	s.d.notify(registry.Notice{Log: e})
+	return &registry.LogEntry{
+		Level: rawjson.Text(params, "level"), Logger: s.d.word(params, "logger", maxServerWord), Text: s.d.shown(words),
+	}
 }
