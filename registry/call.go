@@ -34,6 +34,7 @@ type Pending struct {
 	stop        func(error) // ends the work under way for it
 	inline      bool        // no goroutine goes on with it
 	over        bool
+	dropped     error     // why its server was dropped, which counts for more than how its session ended
 	waits       bool      // for its turn
 	placed      bool      // counts as one that runs
 	questions   int       // open ones: the deadlines stand still
@@ -475,6 +476,9 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 		return
 	}
 	p.over = true
+	if err != nil && p.dropped != nil {
+		err, byCaller = p.dropped, true
+	}
 	delete(r.calls, p)
 	if p.waits {
 		p.waits = false

@@ -105,6 +105,8 @@ func (r *Registry) drop(s *server, cause error) {
 	s.dropCause = cause
 	for p := range r.calls {
 		if p.s == s {
+			p.dropped = cause
+			r.unqueue(p)
 			r.goroutine(func() { p.giveUp(cause, true) })
 		}
 	}

@@ -223,3 +223,53 @@ func TestProxyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Calls of a server that is removed, switched off or moved learn of that, those that wait for their turn too.
+func TestCallsOfAServerThatGoes(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*registry.Registry) error
+		want   error
+	}{
+		"removed":      {func(r *registry.Registry) error { return r.Remove("a") }, registry.ErrServerRemoved},
+		"switched off": {func(r *registry.Registry) error { return r.SetEnabled("a", false) }, registry.ErrDisabled},
+		"moved": {func(r *registry.Registry) error {
+			return r.Update("a", registry.ServerConfig{URL: endpoint + "/2", Concurrency: 4})
+		}, registry.ErrServerRemoved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := (&registrytest.Script{Modern: true}).On("tools/call", registrytest.Silent)
+				c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+				r := registry.New(&registry.Options{Connect: c.Connect})
+				if err := r.Add("a", registry.ServerConfig{URL: endpoint, Concurrency: 4}); err != nil {
+					t.Fatal(err)
+				}
+				if err := r.Discover(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				const calls = 12
+				ended := make(chan error, calls)
+				for range calls {
+					r.Start(registry.Call{Name: "a__t"}, func(_ *registry.Result, err error) { ended <- err })
+				}
+				time.Sleep(time.Second)
+				if err := row.change(r); err != nil {
+					t.Fatal(err)
+				}
+				for range calls {
+					if err := <-ended; !errors.Is(err, row.want) {
+						t.Errorf("%v, want %v", err, row.want)
+					}
+				}
+				time.Sleep(time.Second)
+				if n := len(s.Received("tools/call")); n != 4 {
+					t.Errorf("%d calls were sent, want 4", n)
+				}
+				if h, ok := r.Health("a"); ok && h.ConsecutiveFailures > 0 {
+					t.Errorf("%+v", h)
+				}
+				_ = r.Close()
+			})
+		})
+	}
+}
