@@ -273,3 +273,42 @@ func TestCallsOfAServerThatGoes(t *testing.T) {
 		})
 	}
 }
+
+// A server may be replaced by one of 2026-07-28 only, which refuses the version of the session.
+func TestServerThatGoesToTheModernEra(t *testing.T) {
+	for _, session := range []string{"s", ""} {
+		s := &registrytest.Script{Session: session}
+		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+		r := registry.New(&registry.Options{Connect: c.Connect})
+		if err := r.Add("a", registry.ServerConfig{URL: endpoint}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		older := func(w http.ResponseWriter, m registrytest.Message) bool {
+			is := m.Header.Get("MCP-Protocol-Version") != "2026-07-28"
+			if is {
+				registrytest.ReplyError(w, m, http.StatusBadRequest, -32022, "unsupported protocol version")
+			}
+			return is
+		}
+		for method, result := range map[string]string{
+			"initialize": "", "tools/call": `{"content":[]}`, "tools/list": `{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`,
+			"server/discover": `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`,
+		} {
+			s.On(method, func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+				if !older(w, m) {
+					registrytest.Reply(w, m, result)
+				}
+			})
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__t"}); err != nil {
+			t.Errorf("session %q: %v", session, err)
+		}
+		if h, _ := r.Health("a"); h.ProtocolVersion != "2026-07-28" {
+			t.Errorf("session %q: version %s", session, h.ProtocolVersion)
+		}
+		_ = r.Close()
+	}
+}

@@ -70,8 +70,10 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	case s.d.proxied:
 		status.Detail = "from the server or the proxy " + s.d.origin
 	}
+	// Until 2025-11-25 a version that was agreed on is refused by a server of another era only.
+	moved := rpc != nil && rpc.Code == codeUnsupportedVersion && !s.modern && s.info.ProtocolVersion != ""
 	switch {
-	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
+	case withSession && (moved || s.sessionID != "" && forgot(e.Status, rpc)):
 		s.mu.Lock()
 		s.expired = true
 		s.mu.Unlock()
