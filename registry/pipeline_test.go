@@ -1149,3 +1149,34 @@ func TestDiscoverSaysThatTheServerWasChanged(t *testing.T) {
 		})
 	}
 }
+
+// A person who tries again wants another session: the old one may be what is wrong.
+func TestRetryOpensAnotherSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+			if h.seen().connects == 1 {
+				return nil, &registry.StatusError{Code: 400} // which says nothing of health
+			}
+			return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); err == nil {
+			t.Error("the first session works")
+		}
+		if err := r.Retry("s"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		if got := h.seen(); got.connects != 2 || got.closes != 1 {
+			t.Errorf("%d sessions, %d closed", got.connects, got.closes)
+		}
+		_ = r.Close()
+	})
+}

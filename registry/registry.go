@@ -313,7 +313,7 @@ func (r *Registry) SetEnabled(name string, enabled bool) error {
 	})
 }
 
-// Retry forgets a server's failures and contacts it again in the background.
+// Retry forgets a server's failures and contacts it again in the background, by a new session.
 func (r *Registry) Retry(name string) error {
 	return r.changeServer(name, "retry", func(s *server) error {
 		if s.cfg.Disabled {
@@ -322,6 +322,7 @@ func (r *Registry) Retry(name string) error {
 		s.breaker.reset()
 		s.tries = nil
 		s.stopTimers()
+		r.retire(s, s.conn)
 		r.changed(Event{Server: name, Tools: true})
 		r.refreshSoon(s)
 		return nil
