@@ -134,7 +134,7 @@ func TestStreamAfterAnOutage(t *testing.T) {
 	}
 }
 
-// What a server says of itself may come while requests and streams begin.
+// The server may describe itself while requests and streams begin.
 func TestInformedMeanwhile(t *testing.T) {
 	for range 20 {
 		hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: modern, ListChanged: true}}, nil)
