@@ -12,7 +12,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
-// What a client refuses in one server's definition would cost it the tools of all servers.
+// A definition that a client refuses would cost it the tools of all servers.
 func TestADefinitionThatClientsRefuseIsRepaired(t *testing.T) {
 	b, e, _ := paired(t, nil)
 	rows := []struct{ written, modern, older string }{

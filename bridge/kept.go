@@ -29,7 +29,7 @@ type KeptClient struct {
 	// the beginning, and the answer to an older question must not be taken for the answer to a later one.
 	asked map[string]json.RawMessage
 	count int // of all questions
-	// What the client has set up, by its kind: its session, its level of logs, each resource that it watches.
+	// The state that the client has set up, by its kind: its session, its level of logs, each resource that it watches.
 	kept map[string]message
 	// initialized is the notification of that name.
 	initialized json.RawMessage

@@ -35,7 +35,7 @@ import { PageTools } from './webmcp/pages.ts'
 
 const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
-/** How long clients wait at the start for the tools of servers, in ms. */
+/** The longest time that clients wait at the start for the tools of servers, in ms. */
 const patience = 3000
 
 let permissions: State['permissions'] = { bookmarks: false, debugger: false, origins: [] }

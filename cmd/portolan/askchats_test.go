@@ -95,7 +95,7 @@ func TestABrowserThatCannotBeAskedIsExplained(t *testing.T) {
 	defer func(before time.Duration) { offerWait = before }(offerWait)
 	offerWait = 0
 	said := ""
-	server := mcp.NewServer(&mcp.Implementation{Name: "bridge"}, &mcp.ServerOptions{HasTools: true})
+	server := mcp.NewServer(&mcp.Implementation{Name: "bridge"}, &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method != "tools/call" || said == "" {
