@@ -2,7 +2,7 @@ import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Page } from 'playwright-core'
-import type { PageOrigin } from '../../extension/messages.ts'
+import type { PageOrigin, State } from '../../extension/messages.ts'
 import { violations } from '../panel/axe.ts'
 import type { CdpPage } from '../web/cdp.ts'
 import { listen, type Listening } from '../web/harness.ts'
@@ -410,10 +410,19 @@ test('a page whose script never ends is not waited for, and others are answered'
   await stuck.close()
 })
 
-test('a worker that ended finds the pages again', async () => {
+test('a worker that ended finds the pages again, and one that was busy for long', async () => {
+  const busy = await rig.browser.open(`${second.url}/other`)
+  const both = (s: State) => s.pageTools.find((p) => p.origin === second.url)!.tabs.length === 2
+  await rig.until('another page', both)
+  await busy.evaluate(() =>
+    void setTimeout(() => {
+      for (const began = Date.now(); Date.now() - began < 8000;);
+    })
+  )
   await rig.killWorker()
   assert.equal((await use(shopTab, 'ping')).text, 'pong')
-  await rig.until('the pages', (s) => s.pageTools.every((p) => p.tabs.length))
+  await rig.until('the pages', (s) => both(s) && s.pageTools.every((p) => p.tabs.length))
+  await busy.close()
 })
 
 test('the switch taken back with the keyboard ends calls, list and tools at once', async () => {

@@ -102,7 +102,8 @@ test('a registry in Node uses five programs: files, a graph, everything, and two
 })
 
 const paste = ({ panel }: PanelPage, text: string) => panel.getByRole('textbox', { name: 'Add a server' }).fill(text)
-const finder = (p: PanelPage) => p.panel.getByRole('button', { name: 'Find a running gateway' })
+const finder = (p: PanelPage) =>
+  p.panel.locator('portolan-gateway').getByRole('button', { name: 'Find a running gateway' })
 const useAddress = async (p: PanelPage, address: string) => {
   await p.panel.locator('portolan-gateway summary').click()
   await p.panel.getByLabel('Address of the gateway').fill(address)

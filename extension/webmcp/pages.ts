@@ -172,7 +172,8 @@ export class PageTools {
 
   private async attachNow(tabId: number): Promise<void> {
     const injected = browser.injectFile(tabId, 'webmcp.js').then(() => true)
-    if (!await timeout(attachTimeout, injected) || this.pages.size >= mostPages) return // it hangs, or is one too many
+    if (!await timeout(attachTimeout, injected)) return void injected.then(() => this.refresh(tabId), () => {}) // busy
+    if (this.pages.size >= mostPages) return
     const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.allows(origin), () => {
       if (page.ended && this.pages.get(tabId) === page) this.pages.delete(tabId)
       this.changed()
