@@ -1,5 +1,5 @@
-// The browser of inbrowser.mjs: one Chromium, and the CORS proxy, for all
-// scenarios, each in a page and a profile of its own.
+// The browser of inbrowser.mjs: one Chromium for all scenarios, each in a page and a profile of its own, and with a
+// CORS proxy of its own. All together send more requests in a minute than one proxy lets pass.
 //
 // 	node browser.mjs SOCKET
 import { createReadStream } from 'node:fs'
@@ -19,22 +19,23 @@ const site = await listen((req, res) => {
   body.pipe(res)
 })
 
-const port = await freePort()
-const proxy = launch(join(root, 'dist/bin/portolan'), [
-  'proxy',
-  '--listen',
-  `127.0.0.1:${port}`,
-  '--origin',
-  site.url,
-  '--host',
-  '*',
-  '--insecure-allow-private',
-])
 const browser = await launchChromium()
 
 async function run(given) {
   const context = await browser.newContext()
+  const listens = `127.0.0.1:${await freePort()}`
+  const proxy = launch(join(root, 'dist/bin/portolan'), [
+    'proxy',
+    '--listen',
+    listens,
+    '--origin',
+    site.url,
+    '--host',
+    '*',
+    '--insecure-allow-private',
+  ])
   try {
+    for (let i = 0; i < 500 && !proxy.output().includes(listens); i++) await new Promise((done) => setTimeout(done, 10))
     const page = await context.newPage()
     await page.goto(site.url)
     return await page.evaluate(async ({ url, scenario, context, proxy }) => {
@@ -45,11 +46,11 @@ async function run(given) {
         clientName: 'portolan',
       }
       return drive({ createRegistry, url, scenario, context, options: { proxy, signIn }, server: { proxy: true } })
-    }, { ...given, proxy: `http://127.0.0.1:${port}/?url={href}` })
+    }, { ...given, proxy: `http://${listens}/?url={href}` })
   } catch (e) {
     return { failed: true, told: [String(e)] }
   } finally {
-    await context.close()
+    await Promise.allSettled([context.close(), proxy.stop()])
   }
 }
 
@@ -64,6 +65,6 @@ const door = createSocket((client) => {
 
 process.on('SIGTERM', async () => {
   door.close()
-  await Promise.allSettled([browser.close(), proxy.stop(), site.close()])
+  await Promise.allSettled([browser.close(), site.close()])
   process.exit()
 })
