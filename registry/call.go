@@ -152,11 +152,8 @@ func (r *Registry) advance() {
 
 // unqueue takes a call out of those that wait. The caller holds r.mu.
 func (r *Registry) unqueue(p *Pending) {
-	for i, q := range r.queue {
-		if q == p {
-			r.queue = append(r.queue[:i], r.queue[i+1:]...)
-			return
-		}
+	if i := slices.Index(r.queue, p); i >= 0 {
+		r.queue = slices.Delete(r.queue, i, i+1)
 	}
 }
 

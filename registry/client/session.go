@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,12 +133,7 @@ func (s *Session) leave(mail *mailbox) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !mail.placed {
-		for i := range s.line {
-			if s.line[i].mail == mail {
-				s.line = append(s.line[:i], s.line[i+1:]...)
-				return
-			}
-		}
+		s.line = slices.DeleteFunc(s.line, func(w waiting) bool { return w.mail == mail })
 		return
 	}
 	mail.placed = false
