@@ -10,6 +10,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
 import { chromiumFlags } from '../e2e/web/flags.ts'
+import { watch, type Crossings } from './crossings.ts'
 import type { Variant } from './page/variant.ts'
 import { fromSource, namedParts, printProfile, startProfile, type Times } from './profile.ts'
 import { goals, print, type Table } from './report.ts'
@@ -433,43 +434,75 @@ for (let round = 0; round < rounds; round++) {
   }
   process.stderr.write(`round ${round + 1} of ${rounds}\n`)
 }
+if (wanted('crossings')) await crossings()
 if (wanted('memory')) await memory()
 print(tables, 'client2')
 goals(tables)
 for (const [title, times] of profiles) printProfile(title, times)
 
+/**
+ * Messages between page and worker, and calls into the module and out of it: for each of 10 new servers, and for a
+ * call. The worker's host is that of the main thread, so its module is crossed as often.
+ */
+async function crossings(): Promise<void> {
+  const all = {
+    toWorker: 'messages to the worker',
+    fromWorker: 'messages from the worker',
+    toModule: 'calls into the module',
+    fromModule: 'calls out of the module',
+  }
+  for (const v of ['portolan', 'portolan-main']) {
+    const page = await context.newPage()
+    await watch(page)
+    await page.goto(`${addressOf(v)}&storage=memory&start=preload`)
+    await page.waitForFunction(() => !!globalThis.variant)
+    await page.evaluate(() => globalThis.variant.open())
+    const counted = async (what: string, times: number, work: () => Promise<unknown>) => {
+      const before = await page.evaluate(() => ({ ...globalThis.crossings }))
+      await work()
+      const after = await page.evaluate(() => globalThis.crossings)
+      for (const key of Object.keys(all) as (keyof Crossings)[]) {
+        const n = (after[key] - before[key]) / times
+        if (n > 0) note(`${what}: ${all[key]}`, v, n)
+      }
+    }
+    await counted('each of 10 new servers', 10, () => list(page, origins.slice(0, 10).map((o) => `${o}/50`), 500))
+    await page.waitForTimeout(1500) // the pins of the lists are made in idle time
+    await counted('a call', 100, () =>
+      page.evaluate(async () => {
+        for (let i = 0; i < 100; i++) await globalThis.variant.call(0, { field_0: 2 })
+      }))
+    await page.close()
+  }
+}
+
 /** Linear memory of the module, on the main thread where a test can see it. */
 async function memory(): Promise<void> {
-  const page = await context.newPage()
-  await page.addInitScript(() => {
-    const real = WebAssembly.instantiate
-    WebAssembly.instantiate = (async (...args: Parameters<typeof real>) => {
-      const instance = await real(...args) as unknown as WebAssembly.Instance
-      const wasm = globalThis as unknown as { wasm: WebAssembly.Memory }
-      wasm.wasm = instance.exports.mem as WebAssembly.Memory
-      return instance
-    }) as unknown as typeof real
-  })
-  await page.goto(addressOf('portolan-main'))
-  await page.waitForFunction(() => !!globalThis.variant)
-  await page.evaluate(() => globalThis.variant.open())
-  const megabytes = () =>
-    page.evaluate(() => (globalThis as unknown as { wasm: WebAssembly.Memory }).wasm.buffer.byteLength / 1e6)
-  note('wasm memory, MB: started', 'portolan-main', await megabytes())
-  await list(page, [`${origins[0]}/5000`], 5000)
-  note('wasm memory, MB: with 5,000 tools', 'portolan-main', await megabytes())
-  let done = 0
-  for (const calls of [1000, 10_000, 10_000, 10_000]) {
-    await page.evaluate(async (calls) => {
-      let left = calls
-      await Promise.all(Array.from({ length: 8 }, async () => {
-        while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 })
-      }))
-    }, calls)
-    done += calls
-    note(`wasm memory, MB: after ${done} calls`, 'portolan-main', await megabytes())
+  const v = 'portolan-main'
+  for (const [n, tools, title] of [[10, 100, '10 x 100'], [1, 5000, '5,000']] as const) {
+    const page = await context.newPage()
+    await watch(page)
+    await page.goto(addressOf(v))
+    await page.waitForFunction(() => !!globalThis.variant)
+    await page.evaluate(() => globalThis.variant.open())
+    const noteMemory = async (when: string) =>
+      note(`wasm memory, MB: ${when}`, v, await page.evaluate(() => globalThis.linear.buffer.byteLength / 1e6))
+    if (n > 1) await noteMemory('started')
+    await list(page, origins.slice(0, n).map((o) => `${o}/${tools}`), n * tools)
+    await noteMemory(`with ${title} tools`)
+    let done = 0
+    for (const calls of n > 1 ? [1000, 10_000] : [1000, 10_000, 10_000, 10_000]) {
+      await page.evaluate(async (calls) => {
+        let left = calls
+        await Promise.all(Array.from({ length: 8 }, async () => {
+          while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 })
+        }))
+      }, calls)
+      done += calls
+      await noteMemory(`with ${title} tools, after ${done} calls`)
+    }
+    await page.close()
   }
-  await page.close()
 }
 
 await context.close()
