@@ -320,9 +320,20 @@ func (e *Endpoint) ForgetAnswers() bool {
 // and instructions; a [PromptLine] and the prompt's text; and [seenName] with each hash of a name, a dot and a
 // day. Names of tools hold no control characters.
 func (e *Endpoint) Text() string {
-	var out []byte
+	var out strings.Builder
+	size := 0
+	for name, pin := range e.pins {
+		size += len(name) + len(pin) + 2
+	}
+	out.Grow(size)
 	line := func(fields ...string) {
-		out = append(out, strings.Join(fields, "\t")+"\n"...)
+		for i, field := range fields {
+			if i > 0 {
+				out.WriteByte('\t')
+			}
+			out.WriteString(field)
+		}
+		out.WriteByte('\n')
 	}
 	if e.print != "" {
 		line("", e.print)
@@ -334,13 +345,12 @@ func (e *Endpoint) Text() string {
 		line(name, text)
 	}
 	if len(e.seen) > 0 {
-		out = append(out, seenName...)
-		between := "\t"
+		between := seenName + "\t"
 		for _, hash := range text.Keys(e.seen) {
-			out = append(out, between+hash+"."+e.seen[hash]...)
+			out.WriteString(between + hash + "." + e.seen[hash])
 			between = " "
 		}
-		out = append(out, '\n')
+		out.WriteByte('\n')
 	}
 	for name, pin := range e.pins {
 		line(name, pin)
@@ -350,7 +360,7 @@ func (e *Endpoint) Text() string {
 			line(name, a.digest, a.approval)
 		}
 	}
-	return string(out)
+	return out.String()
 }
 
 // seenName stands in place of a tool's name before the hashes of all names that were new
