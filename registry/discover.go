@@ -213,7 +213,11 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 		for _, d := range p.Dropped {
 			l.drop(d.Name, d.Reason)
 		}
-		l.tools = append(l.tools, p.Tools...)
+		if l.tools == nil {
+			l.tools = p.Tools
+		} else {
+			l.tools = append(l.tools, p.Tools...)
+		}
 		l.prints = append(l.prints, p.Fingerprint)
 		bytes += p.Bytes
 		switch next := p.NextCursor; {

@@ -21,7 +21,7 @@ const withheld = 1 << 31
 
 // Tools replaces the tools of one server.
 func (b *Bridge) Tools(server string, each func(visit func(*registry.Tool))) {
-	lines, handles := []byte(server), []uint32(nil)
+	lines, handles := append(make([]byte, 0, 4<<10), server...), make([]uint32, 0, 128)
 	each(func(t *registry.Tool) {
 		lines = append(append(lines, '\n'), t.Name...)
 		lines = append(append(lines, '\t'), t.Digest()...)
