@@ -173,8 +173,8 @@ class PageOwner implements Owner {
     const wasUnloaded = this.#isUnloaded
     this.#isUnloaded = false
     this.#definitions ??= this.#openDefinitions().catch(ignore)
-    // The module's start would delay the lists of the last visit.
-    if (await this.#store?.storage.get(pinsShape.key)) await this.#definitions
+    // The module's start would delay the lists of the last visit, and what the page does with them.
+    if (await this.#store?.storage.get(pinsShape.key)) await (await this.#definitions)?.shown
     try {
       const cassette = this.#options.cassette as Cassette | undefined
       const begin = this.#begin()
@@ -205,9 +205,8 @@ class PageOwner implements Owner {
 
   async #settings(begin: Promise<Begin>): HostSettings {
     const began = await begin
-    const hints = await this.#store.hints()
     await this.approvalsSaved()
-    return [startOptions(this.#options, hints, await this.#store.pins()), began]
+    return [startOptions(this.#options, await this.#store.hints(), await this.#store.pins()), began]
   }
 
   configs(): Iterable<types.ServerConfig> {

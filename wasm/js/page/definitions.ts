@@ -41,6 +41,8 @@ export class Definitions {
   readonly #outdated = new Map<string, number | null>()
   /** Servers that a user was signed in to, without `rememberSecrets`. */
   readonly #signedIn = new Set<string>()
+  /** Resolves once the page has had its turn with the offered lists. */
+  shown: Promise<unknown> | undefined
   #isDue = false
   #writing: Promise<unknown> = Promise.resolve()
 
@@ -57,6 +59,7 @@ export class Definitions {
     const reading = definitions.#read()
     const lists = await within(AbortSignal.timeout(patience), reading).catch(ignore)
     if (lists) definitions.#offer(lists)
+    definitions.shown = new Promise((resolve) => setTimeout(resolve))
     reading.then(() => {
       registry.subscribe(() => definitions.#follow())
       definitions.#follow()
@@ -87,9 +90,13 @@ export class Definitions {
     const servers = [...this.#configs].filter(([server, config]) => names.has(prefix + server) && isKept(config))
     if (!servers.length) return []
     const [vault, pins] = await Promise.all([this.#vault, this.#store.storage.get(pinsShape.key)])
+    let approved: Record<string, string> = {}
+    try {
+      approved = Object(JSON.parse(pins!)) as typeof approved
+    } catch { /* nothing is approved */ }
     return Promise.all(servers.map(async ([server, config]) => {
       const text = await vault.text(prefix + server, this.#context(server, config))
-      return [server, parse(text, approvedAt(endpointOf(config.url), pins ?? ''))]
+      return [server, parse(text, pinsIn(approved[endpointOf(config.url)]))]
     }))
   }
 
@@ -249,14 +256,8 @@ function textOf(list: ToolInfo[]): string {
 }
 
 /** The approved pins of an endpoint, each after the name of its tool and a tab. */
-function approvedAt(key: string, stored: string): Set<string> {
-  try {
-    const lines = (JSON.parse(stored) as Record<string, string>)[key]!.split('\n')
-    return new Set(lines.map((line) => line.slice(0, line.indexOf('\t') + 44)))
-  } catch {
-    return new Set()
-  }
-}
+const pinsIn = (text: unknown): Set<string> =>
+  new Set(String(text).split('\n').map((line) => line.slice(0, line.indexOf('\t') + 44)))
 
 /** The approved tools of a stored list. Entries that a list cannot have are left out. */
 function parse(text: string, approved: Set<string>): ListedTool[] {
