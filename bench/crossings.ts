@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** How often a boundary of the page is crossed: that to its worker, and that to the module. */
+/** The messages between page and worker, and the calls between JavaScript and the module. */
 export interface Crossings {
   toWorker: number
   fromWorker: number
@@ -15,8 +15,8 @@ declare global {
 }
 
 /**
- * Has a page count before its scripts start. It sees the module in mode `main`, where it runs on the page's thread.
- * Go's questions for the time are not counted.
+ * Makes a page count from its first script on. Calls are counted in mode `main` only, because a worker has another
+ * `WebAssembly`. Go's questions for the time are left out.
  */
 export const watch = (page: Page) =>
   page.addInitScript(() => {

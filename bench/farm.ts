@@ -12,9 +12,9 @@ import {
   type FarmCase,
   type Outcome,
   type Task,
-} from '../e2e/web/farm.ts'
-import { root, serveFolder, type Listening } from '../e2e/web/harness.ts'
-import { RawChromium } from '../e2e/web/rawchromium.ts'
+} from '../e2e/rig/farm.ts'
+import { root, serveFolder, type Listening } from '../e2e/rig/harness.ts'
+import { RawChromium } from '../e2e/rig/rawchromium.ts'
 import type { Registry, RegistryOptions } from '../wasm/js/shared/types.ts'
 import { floor, type CrowdOutcome } from './farmfloor.ts'
 

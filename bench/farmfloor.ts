@@ -1,4 +1,4 @@
-import type { Task } from '../e2e/web/farm.ts'
+import type { Task } from '../e2e/rig/farm.ts'
 
 /** The durations of calls of the good server, and the number that failed. */
 export interface CrowdOutcome {

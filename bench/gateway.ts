@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { root } from '../e2e/web/harness.ts'
+import { root } from '../e2e/rig/harness.ts'
 import { median, print, type Table } from './report.ts'
 
 /**

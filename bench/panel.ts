@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { launchChromium, root } from '../e2e/web/harness.ts'
+import { launchChromium, root } from '../e2e/rig/harness.ts'
 import { listing, someTools } from '../e2e/panel/servers.ts'
 import { openPanel, panelSite } from '../e2e/panel/site.ts'
 import { print, type Table } from './report.ts'

@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch'
 import { listing } from '../e2e/panel/servers.ts'
-import { launchChromium, servePackage } from '../e2e/web/harness.ts'
+import { launchChromium, servePackage } from '../e2e/rig/harness.ts'
 import {
   documents,
   indexOf,

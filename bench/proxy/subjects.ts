@@ -1,5 +1,5 @@
-import { root, start, type Running } from '../../e2e/web/harness.ts'
-import { worker, workerd } from '../../e2e/web/workerd.ts'
+import { root, start, type Running } from '../../e2e/rig/harness.ts'
+import { worker, workerd } from '../../e2e/rig/workerd.ts'
 
 /** The page that the subjects let in. */
 export const page = 'http://localhost:5173'

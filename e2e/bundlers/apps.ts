@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 const here = fileURLToPath(new URL('./', import.meta.url))
 const programs = `${here}node_modules/.bin`

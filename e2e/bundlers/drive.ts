@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import type { Engine } from '../web/harness.ts'
+import type { Engine } from '../rig/harness.ts'
 
 /** The result of a browser for an app. */
 export interface Seen {

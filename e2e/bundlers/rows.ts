@@ -1,4 +1,4 @@
-import { engines } from '../web/engines.ts'
+import { engines } from '../rig/engines.ts'
 
 /** A way to get the app into a page. */
 export interface Row {

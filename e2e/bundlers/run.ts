@@ -1,4 +1,4 @@
-import { engines } from '../web/engines.ts'
+import { engines } from '../rig/engines.ts'
 import {
   answering,
   freePort,
@@ -7,9 +7,9 @@ import {
   serveFolder,
   type Engine,
   type Listening,
-} from '../web/harness.ts'
-import { oauthServer } from '../web/oauthserver.ts'
-import { sdkServer } from '../web/sdkserver.ts'
+} from '../rig/harness.ts'
+import { oauthServer } from '../web/servers/oauthserver.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import { bytesIn, environment, makeApp, runIn, versionOf } from './apps.ts'
 import { inChromium, inEngine, type Seen } from './drive.ts'
 import { rows, type Row } from './rows.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { HistoryDb } from '../../extension/chats/historydb.ts'
-import { launchChromium, listen } from '../web/harness.ts'
+import { launchChromium, listen } from '../rig/harness.ts'
 import { script } from './inpage.ts'
 
 declare global {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 
 const { outputFiles } = await build({
   entryPoints: [fileURLToPath(new URL('../../extension/chats/driver/index.ts', import.meta.url))],

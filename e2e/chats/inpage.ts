@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 
 /** Returns a script for `page.evaluate` that sets the global `name` to the module's exports. */
 export async function script(module: string, name: string): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 import { script } from './inpage.ts'
 
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 1500)

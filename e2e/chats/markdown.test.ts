@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 import { script } from './inpage.ts'
 import { aistudio } from '../../extension/chats/sites/aistudio.ts'
 import type { Markdown } from '../../extension/chats/driver/markdown/index.ts'

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { startPages, type Pages, type PageState } from '../sites/serve.ts'
 import type { FromDriver, Order, Site } from '../../extension/chats/drivermessages.ts'
 import { Driven, Tabs, type Outcome } from './drivenpage.ts'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 import { script } from './inpage.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 

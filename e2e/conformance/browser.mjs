@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs'
 import { createServer as createSocket } from 'node:net'
 import { join, normalize } from 'node:path'
-import { root, freePort, launch, launchChromium, listen } from '../web/harness.ts'
+import { root, freePort, launch, launchChromium, listen } from '../rig/harness.ts'
 
 const types = { js: 'text/javascript', mjs: 'text/javascript', html: 'text/html', wasm: 'application/wasm' }
 const site = await listen((req, res) => {

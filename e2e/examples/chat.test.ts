@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { makeApp, runIn } from '../bundlers/apps.ts'
 import { violations } from '../panel/axe.ts'
-import { launchChromium, serveFolder, type Listening } from '../web/harness.ts'
-import { sdkServer } from '../web/sdkserver.ts'
+import { launchChromium, serveFolder, type Listening } from '../rig/harness.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import { scriptedModel, type ScriptedModel } from './scriptedmodel.ts'
 
 let browser: Browser, site: Listening, model: ScriptedModel

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 const read = (path: string) => readFile(root + path, 'utf8')
 const bundlers = JSON.parse(await read('e2e/bundlers/package.json')) as { devDependencies: Record<string, string> }

@@ -3,8 +3,8 @@ import { appendFile, copyFile, readFile, rename } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { environment, makeApp, runIn } from '../bundlers/apps.ts'
-import { engines } from '../web/engines.ts'
-import { answering, freePort, launch, launchChromium, openPage, root, serveFolder } from '../web/harness.ts'
+import { engines } from '../rig/engines.ts'
+import { answering, freePort, launch, launchChromium, openPage, root, serveFolder } from '../rig/harness.ts'
 
 let browser: Browser
 before(async () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { listen, type Listening } from '../web/harness.ts'
+import { listen, type Listening } from '../rig/harness.ts'
 
 interface Message {
   role: string

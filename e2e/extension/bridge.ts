@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { freePort, root } from '../web/harness.ts'
+import { freePort, root } from '../rig/harness.ts'
 
 export const binary = `${root}dist/bin/portolan`
 

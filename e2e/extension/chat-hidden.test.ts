@@ -1,8 +1,8 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Site } from '../../extension/chats/drivermessages.ts'
-import { listen, type Listening } from '../web/harness.ts'
-import { soak } from '../web/soak.ts'
+import { listen, type Listening } from '../rig/harness.ts'
+import { soak } from '../rig/soak.ts'
 import { Asking, sites, sureness } from './asking.ts'
 import { hasTool } from './rig.ts'
 

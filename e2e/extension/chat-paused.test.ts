@@ -2,7 +2,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Site } from '../../extension/chats/drivermessages.ts'
 import { Asking, hosts, sites } from './asking.ts'
-import { CdpPage } from '../web/cdp.ts'
+import { CdpPage } from '../rig/cdp.ts'
 
 // The user types and clicks in a driven tab (S13).
 

@@ -1,7 +1,7 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Site } from '../../extension/chats/drivermessages.ts'
-import { soak } from '../web/soak.ts'
+import { soak } from '../rig/soak.ts'
 import { Asking, sites } from './asking.ts'
 
 // Many prompts, one after another on each site: no wrong or stale answer, and the time of each.

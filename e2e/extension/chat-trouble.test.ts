@@ -1,6 +1,6 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { soak } from '../web/soak.ts'
+import { soak } from '../rig/soak.ts'
 import { Asking, type Fault, sites } from './asking.ts'
 import { call } from './rig.ts'
 

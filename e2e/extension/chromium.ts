@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises'
-import { withoutFeatures } from '../web/flags.ts'
-import { RawChromium } from '../web/rawchromium.ts'
+import { withoutFeatures } from '../rig/flags.ts'
+import { RawChromium } from '../rig/rawchromium.ts'
 import { extensionFolder, greedyCopy, template } from './profiles.ts'
 
 /** From the manifest's key. */

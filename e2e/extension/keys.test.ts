@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import type { browserKeys } from '../../extension/link/keys.ts'
 import { script } from '../chats/inpage.ts'
-import { listen, startChromium } from '../web/harness.ts'
+import { listen, startChromium } from '../rig/harness.ts'
 
 // The keys of pairings, in the IndexedDB of a page.
 

@@ -12,8 +12,8 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { listen, type Listening } from '../web/harness.ts'
-import { sdkSessions } from '../web/sdksessions.ts'
+import { listen, type Listening } from '../rig/harness.ts'
+import { sdkSessions } from '../web/servers/sdksessions.ts'
 import { TestBridge } from './bridge.ts'
 import { hasTool, Rig } from './rig.ts'
 

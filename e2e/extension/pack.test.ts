@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { promisify } from 'node:util'
 import { unzipSync } from 'fflate'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 const run = promisify(execFile)
 

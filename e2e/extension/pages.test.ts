@@ -2,8 +2,8 @@ import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type * as portolan from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from '../web/harness.ts'
-import type { CdpPage } from '../web/cdp.ts'
+import { listen, root, type Listening } from '../rig/harness.ts'
+import type { CdpPage } from '../rig/cdp.ts'
 import { hasTool, Rig } from './rig.ts'
 
 // Web pages that try to reach the bridge in a real browser, with fetch,

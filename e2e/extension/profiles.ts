@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 // Browser profiles that rigs copy, because a new one needs two starts of Chromium and a pairing.
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sdkServer } from '../web/sdkserver.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import type { Activity, Registry, Snapshot, ToolResult } from '../../wasm/js/shared/types.ts'
 import { Rig } from './rig.ts'
 

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { panelPort, type Method, type Requests, type State } from '../../extension/messages.ts'
 import { TestBridge } from './bridge.ts'
-import type { CdpPage } from '../web/cdp.ts'
+import type { CdpPage } from '../rig/cdp.ts'
 import { Chromium, extensionId } from './chromium.ts'
 import { template } from './profiles.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { signInServer } from '../web/signinserver.ts'
+import { signInServer } from '../web/servers/signinserver.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { CdpPage } from '../web/cdp.ts'
+import { CdpPage } from '../rig/cdp.ts'
 import { Rig } from './rig.ts'
 
 // Signing in from the extension's own page, in a Chromium without DevTools on

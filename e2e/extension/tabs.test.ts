@@ -1,7 +1,7 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { listen, type Listening } from '../web/harness.ts'
+import { listen, type Listening } from '../rig/harness.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 let rig: Rig

@@ -4,8 +4,8 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Page } from 'playwright-core'
 import type { PageOrigin, State } from '../../extension/messages.ts'
 import { violations } from '../panel/axe.ts'
-import type { CdpPage } from '../web/cdp.ts'
-import { listen, type Listening } from '../web/harness.ts'
+import type { CdpPage } from '../rig/cdp.ts'
+import { listen, type Listening } from '../rig/harness.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // Tools that real pages register with Chromium's own document.modelContext (WebMCP), in the real side panel and for a

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
 

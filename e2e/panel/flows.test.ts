@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, startChromium, startProxy, type Listening } from '../web/harness.ts'
+import { launchChromium, startChromium, startProxy, type Listening } from '../rig/harness.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { tokensOf } from '../../wasm/js/shared/tokens.ts'
-import { sdkServer } from '../web/sdkserver.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 

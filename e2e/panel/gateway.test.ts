@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { createRegistry } from '../../dist/npm/index.js'
 import type { ElicitationRequest, ToolProgress } from '../../wasm/js/shared/types.ts'
-import { launchChromium, type Listening } from '../web/harness.ts'
+import { launchChromium, type Listening } from '../rig/harness.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 

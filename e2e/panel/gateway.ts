@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, root } from '../web/harness.ts'
+import { freePort, root } from '../rig/harness.ts'
 
 const modules = join(root, 'e2e/servers/node_modules')
 const node = join(root, 'node_modules/.bin/node')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, type Listening } from '../web/harness.ts'
-import { faultServer, result } from '../web/faultserver.ts'
+import { launchChromium, type Listening } from '../rig/harness.ts'
+import { faultServer, result } from '../web/servers/faultserver.ts'
 import { openPanel, panelSite } from './site.ts'
 
 let browser: Browser, site: Listening

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, listen, type Listening } from '../web/harness.ts'
-import { taskServer } from '../web/taskserver.ts'
+import { launchChromium, listen, type Listening } from '../rig/harness.ts'
+import { taskServer } from '../web/servers/taskserver.ts'
 import { violations } from './axe.ts'
-import { faultServer, result } from '../web/faultserver.ts'
+import { faultServer, result } from '../web/servers/faultserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, hostile: Listening

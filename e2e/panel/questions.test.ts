@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, type Listening } from '../web/harness.ts'
-import { sdkServer } from '../web/sdkserver.ts'
+import { launchChromium, type Listening } from '../rig/harness.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, port: Awaited<ReturnType<typeof sdkServer>>

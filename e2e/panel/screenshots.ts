@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { launchChromium, root } from '../web/harness.ts'
+import { launchChromium, root } from '../rig/harness.ts'
 import { panelStates } from './states.ts'
 
 /**

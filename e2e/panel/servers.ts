@@ -1,4 +1,4 @@
-import { faultServer, json, result, tool, type FaultServer, type Script } from '../web/faultserver.ts'
+import { faultServer, json, result, tool, type FaultServer, type Script } from '../web/servers/faultserver.ts'
 
 const words = ['harbour', 'light', 'anchor', 'tide', 'chart', 'buoy', 'mast', 'rope', 'deck', 'keel']
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, startProxy, type Listening } from '../web/harness.ts'
-import { oauthServer } from '../web/oauthserver.ts'
-import { signInServer } from '../web/signinserver.ts'
+import { launchChromium, startProxy, type Listening } from '../rig/harness.ts'
+import { oauthServer } from '../web/servers/oauthserver.ts'
+import { signInServer } from '../web/servers/signinserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, notes: Awaited<ReturnType<typeof oauthServer>>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Registry, SamplingRequest, SamplingResult, ServerConfig } from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from '../web/harness.ts'
+import { listen, root, type Listening } from '../rig/harness.ts'
 import type { PortolanPanel } from '../../web/panel/types.ts'
 
 declare global {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, type Listening } from '../web/harness.ts'
-import { entryOf, skill, skillServer, type SkillServer } from '../web/skillserver.ts'
+import { launchChromium, type Listening } from '../rig/harness.ts'
+import { entryOf, skill, skillServer, type SkillServer } from '../web/servers/skillserver.ts'
 import { violations } from './axe.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 

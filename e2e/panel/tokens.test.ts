@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { faultServer, result, tool, type Asked, type FaultServer } from '../web/faultserver.ts'
-import { launchChromium, type Listening } from '../web/harness.ts'
+import { faultServer, result, tool, type Asked, type FaultServer } from '../web/servers/faultserver.ts'
+import { launchChromium, type Listening } from '../rig/harness.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 const canary = 'canary-7d20b1'

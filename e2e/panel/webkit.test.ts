@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Listening } from '../web/harness.ts'
-import { oauthServer } from '../web/oauthserver.ts'
-import { launchWebKit, type WebKit } from '../web/webkit.ts'
+import type { Listening } from '../rig/harness.ts'
+import { oauthServer } from '../web/servers/oauthserver.ts'
+import { launchWebKit, type WebKit } from '../rig/webkit.ts'
 import { panelSite } from './site.ts'
 
 // WebKit opens a window and writes to the clipboard only while it handles the click. Chromium and Firefox allow

@@ -1,4 +1,4 @@
-import { listen, type Listening } from '../web/harness.ts'
+import { listen, type Listening } from '../rig/harness.ts'
 import type { Anthropic, GenerateContentResponse, OpenAI } from './clients.ts'
 import { chatPieces, geminiPieces, messagePieces, responsePieces, type Piece } from './streams.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { launchChromium } from '../web/harness.ts'
+import { launchChromium } from '../rig/harness.ts'
 import { bridgesAt } from './walk.ts'
 import { openPage, panelSite, type Wish } from './site.ts'
 

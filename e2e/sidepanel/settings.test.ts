@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { wholeChromium } from '../web/flags.ts'
-import { startChromium } from '../web/harness.ts'
+import { wholeChromium } from '../rig/flags.ts'
+import { startChromium } from '../rig/harness.ts'
 import { comparisons } from './state.ts'
 import { asked, flows, focused, lastAsked, permissions, play, says, set, until, wasAsked } from './walk.ts'
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { listen, root, type Listening } from '../web/harness.ts'
+import { listen, root, type Listening } from '../rig/harness.ts'
 
 /** Stricter than an extension's own: no style either but from its files, and Trusted Types. */
 const policy =

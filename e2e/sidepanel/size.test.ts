@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { shortStyles } from '../../internal/build/styles.ts'
-import { root } from '../web/harness.ts'
+import { root } from '../rig/harness.ts'
 
 /** The scripts that the side panel loads to show its first tab, in bytes of gzip. */
 const budget = 50_150

@@ -1,6 +1,6 @@
 import { after, before } from 'node:test'
 import { chromium, type Browser, type BrowserContext } from 'playwright-core'
-import { quickChromium } from '../web/flags.ts'
+import { quickChromium } from '../rig/flags.ts'
 import { startPages, type Pages } from './serve.ts'
 
 /** Pages, and a browser that finds them at the sites' addresses, for the tests of one file. */

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { after, before, test } from 'node:test'
 import { startPages, type Pages } from './serve.ts'
-import { RawChromium } from '../web/rawchromium.ts'
+import { RawChromium } from '../rig/rawchromium.ts'
 
 let pages: Pages
 let chromium: RawChromium

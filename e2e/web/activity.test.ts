@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { freePort, listen } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { freePort, listen } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The activities that registry.observe reports, of the built package.
 

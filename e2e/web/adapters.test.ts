@@ -34,7 +34,7 @@ import {
   type ToolSet,
 } from '../providers/clients.ts'
 import { standIn, type Seen, type StandIn, type Turn } from '../providers/standin.ts'
-import { sdkServer } from './sdkserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The adapters, with the providers' own libraries, against an endpoint that speaks their formats.
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { cases, sandboxCases } from './appcases.ts'
-import { startApps, type AppServer } from './appserver.ts'
+import { cases, sandboxCases } from './servers/appcases.ts'
+import { startApps, type AppServer } from './servers/appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { soakEngines } from './engines.ts'
-import { startChromium, listen, type Listening } from './harness.ts'
+import { soakEngines } from '../rig/engines.ts'
+import { startChromium, listen, type Listening } from '../rig/harness.ts'
 
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
 

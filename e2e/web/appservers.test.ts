@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import type { AppState } from '../../web/apps/types.ts'
 import { appSite, sandboxSite } from './appsite.ts'
-import { soakEngines } from './engines.ts'
+import { soakEngines } from '../rig/engines.ts'
 import {
   answering,
   freePort,
@@ -17,7 +17,7 @@ import {
   type Engine,
   type Listening,
   type Running,
-} from './harness.ts'
+} from '../rig/harness.ts'
 
 // Apps of servers that others wrote.
 
@@ -57,7 +57,7 @@ const pdf = () => {
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'portolan-apps-'))
   await writeFile(join(dir, 'harbour.pdf'), pdf())
-  const loopback = { NODE_OPTIONS: `--import=${new URL('loopback.mjs', import.meta.url)}` }
+  const loopback = { NODE_OPTIONS: `--import=${new URL('../rig/loopback.mjs', import.meta.url)}` }
   const ports = await Promise.all(Array.from({ length: 4 }, freePort)) as [number, number, number, number]
   const [map, monitor, files, n8n] = ports
   const at = (port: number) => ({ ...loopback, PORT: String(port) })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { policy } from '../panel/site.ts'
 import type { PortolanApp, AppState } from '../../web/apps/types.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from './harness.ts'
+import { listen, root, type Listening } from '../rig/harness.ts'
 
 declare global {
   interface Window {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { type Asked, faultServer, result } from './faultserver.ts'
-import { launchChromium, listen, openPage, root, serveFolder, servePackage, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { type Asked, faultServer, result } from './servers/faultserver.ts'
+import { launchChromium, listen, openPage, root, serveFolder, servePackage, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 declare global {
   interface Window {

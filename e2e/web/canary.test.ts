@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import type { Cassette, Registry } from '../../wasm/js/shared/types.ts'
-import { chromiumFlags, quickChromium } from './flags.ts'
-import { listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
-import { oauthServer } from './oauthserver.ts'
-import { sdkServer } from './sdkserver.ts'
+import { chromiumFlags, quickChromium } from '../rig/flags.ts'
+import { listen, root, serveFolder, startProxy, type Listening } from '../rig/harness.ts'
+import { oauthServer } from './servers/oauthserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Secrets go to the server that they were given for and nowhere else, whatever
 // servers do: a whole session, and then every place where one could lie.

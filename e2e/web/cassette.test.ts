@@ -4,8 +4,8 @@ import { record, replay } from '../../dist/npm/cassette.js'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
 import type { RecordOptions } from '../../wasm/js/cassette/types.ts'
 import type { Cassette, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, openPage, root, serveFolder } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, listen, openPage, root, serveFolder } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Recorded against real servers, replayed without any.
 

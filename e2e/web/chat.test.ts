@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
 import { scriptedModel } from '../examples/scriptedmodel.ts'
-import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
+import { launchChromium, openPage, root, serveFolder, type Listening } from '../rig/harness.ts'
 
 // The chat of the demo page, as a newcomer uses it.
 

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { faultServer, result, tool, type Asked } from './faultserver.ts'
-import { pacedServer } from './pacedserver.ts'
-import { sdkServer } from './sdkserver.ts'
+import { faultServer, result, tool, type Asked } from './servers/faultserver.ts'
+import { pacedServer } from './servers/pacedserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The connections that a registry keeps, and their traces at a server.
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { soakEngines } from './engines.ts'
-import { launchChromium, listen, root, type Engine, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
-import { blocksOf, digestOf, textOf } from './snippets.ts'
+import { soakEngines } from '../rig/engines.ts'
+import { launchChromium, listen, root, type Engine, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { blocksOf, digestOf, textOf } from '../rig/snippets.ts'
 
 // The headers of docs/csp.md, as they stand there, and what happens without a part of them. The soak visits them in
 // each browser.

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { behindProxy } from './behindproxy.ts'
-import { engines } from './engines.ts'
-import { startFarm } from './farm.ts'
-import { listen, root, sendFile, type Engine, type EnginePage } from './harness.ts'
-import { lawServer } from './lawserver.ts'
+import { behindProxy } from '../rig/behindproxy.ts'
+import { engines } from '../rig/engines.ts'
+import { startFarm } from '../rig/farm.ts'
+import { listen, root, sendFile, type Engine, type EnginePage } from '../rig/harness.ts'
+import { lawServer } from './servers/lawserver.ts'
 import { asks, plan, runSite, summary } from './runsite.ts'
 
 const running: Record<string, Engine> = {}

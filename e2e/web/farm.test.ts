@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome } from './farm.ts'
-import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
-import { soak } from './soak.ts'
+import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome } from '../rig/farm.ts'
+import { launchChromium, openPage, root, serveFolder, type Listening } from '../rig/harness.ts'
+import { soak } from '../rig/soak.ts'
 
 // Servers that misbehave, beside a good one, over real sockets. Natively they are
 // visited by registry/registrytest/farm.

@@ -25,8 +25,8 @@ import {
   startProxy,
   type Listening,
   type Running,
-} from './harness.ts'
-import { stdio } from './servers.ts'
+} from '../rig/harness.ts'
+import { stdio } from './servers/servers.ts'
 
 // Servers of the two large Go libraries, each with every feature that it shows. Their libraries' makers wrote them.
 
@@ -50,9 +50,9 @@ before(async () => {
   // mcp-go's own HTTP servers listen on every interface.
   const community = (command: string, port: number) =>
     launch(node, stdio(command, port), {
-      NODE_OPTIONS: `--import=${new URL('loopback.mjs', import.meta.url)}`,
+      NODE_OPTIONS: `--import=${new URL('../rig/loopback.mjs', import.meta.url)}`,
     })
-  const older = (example: string) => `${node} ${join(root, 'e2e/web/olderera.mjs')} ${join(dir, example)}`
+  const older = (example: string) => `${node} ${join(root, 'e2e/web/servers/olderera.mjs')} ${join(dir, example)}`
   running = [
     launch(join(dir, 'official'), ['-http', `127.0.0.1:${ports[0]}`]),
     community(join(dir, 'everything'), ports[1]!),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { startFarm, taskOf, type Farm } from './farm.ts'
-import { launchChromium, openPage, root, serveFolder } from './harness.ts'
+import { startFarm, taskOf, type Farm } from '../rig/farm.ts'
+import { launchChromium, openPage, root, serveFolder } from '../rig/harness.ts'
 
 // A server that has sent very much is read in a second worker, wherever the first can start one.
 

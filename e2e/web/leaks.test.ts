@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { createRegistry } from '../../dist/npm/index.js'
 import { record } from '../../dist/npm/cassette.js'
 import type { Activity, ApprovalRequest, Registry } from '../../wasm/js/shared/types.ts'
-import { sdkServer } from './sdkserver.ts'
-import { skill, skillServer } from './skillserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { skill, skillServer } from './servers/skillserver.ts'
 
 // Secrets in arguments and results, over real MCP servers of two origins.
 

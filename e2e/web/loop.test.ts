@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { LoopEvent, LoopOptions, ModelAnswer, ModelMessage } from '../../web/loop/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, root, servePackage, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The loop of the built package over a real MCP server. The model is a function that says what the test has written.
 

@@ -17,8 +17,8 @@ import {
   type ToolResultPart,
   type ToolSet,
 } from '../providers/clients.ts'
-import { launchChromium, listen, openPage, servePackage, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, listen, openPage, servePackage, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Answers to tool calls, as the providers' own libraries send them.
 

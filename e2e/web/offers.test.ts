@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry } from '../../wasm/js/shared/types.ts'
-import { faultServer, result } from './faultserver.ts'
-import { freePort, launchChromium, openPage, servePackage, startProxy, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
-import { startServers } from './servers.ts'
+import { faultServer, result } from './servers/faultserver.ts'
+import { freePort, launchChromium, openPage, servePackage, startProxy, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { startServers } from './servers/servers.ts'
 
 let urls: Record<string, string>
 let stop: () => Promise<void>

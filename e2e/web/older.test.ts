@@ -3,11 +3,19 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PromptInfo, Registry, SamplingRequest } from '../../wasm/js/shared/types.ts'
-import { crashing } from './crash.ts'
-import { launchChromium, listen, openPage, servePackage, startProxy, type Listening, mapStorage } from './harness.ts'
-import { faultServer, result } from './faultserver.ts'
-import { sdkServer } from './sdkserver.ts'
-import { startServers } from './servers.ts'
+import { crashing } from '../rig/crash.ts'
+import {
+  launchChromium,
+  listen,
+  openPage,
+  servePackage,
+  startProxy,
+  type Listening,
+  mapStorage,
+} from '../rig/harness.ts'
+import { faultServer, result } from './servers/faultserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { startServers } from './servers/servers.ts'
 
 let everything: string
 let stop: () => Promise<void>

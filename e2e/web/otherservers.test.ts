@@ -19,9 +19,9 @@ import {
   startProxy,
   type Listening,
   type Running,
-} from './harness.ts'
-import { stdio } from './servers.ts'
-import { startVault, type Vault } from './vault.ts'
+} from '../rig/harness.ts'
+import { stdio } from './servers/servers.ts'
+import { startVault, type Vault } from './servers/vault.ts'
 
 // Servers that many people use, each with every feature that it has. Their libraries differ from those of goservers.
 
@@ -45,7 +45,7 @@ before(async () => {
   await run('git', ['-C', dir, ...as, 'commit', '-q', '--allow-empty', '-m', 'the first ship'])
   vault = await startVault({ 'Harbour.md': 'The pilot comes at noon. #pilot' })
   const bin = (name: string) => join(root, 'e2e/servers/node_modules/.bin', name)
-  const loopback = { NODE_OPTIONS: `--import=${new URL('loopback.mjs', import.meta.url)}` }
+  const loopback = { NODE_OPTIONS: `--import=${new URL('../rig/loopback.mjs', import.meta.url)}` }
   const [context7, metrics, git, obsidian, forVault] = await Promise.all(Array.from({ length: 5 }, freePort)) as [
     number,
     number,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PortLike, Registry, StorageAdapter } from '../../wasm/js/shared/types.ts'
-import { sdkServer } from './sdkserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Overrides of tools, over a real MCP server that says the arguments it got.
 

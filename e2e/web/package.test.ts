@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { root } from './harness.ts'
+import { root } from '../rig/harness.ts'
 
 // The package as npm packs and installs it.
 

@@ -4,8 +4,8 @@ import { MessageChannel } from 'node:worker_threads'
 import { openProject, writeConfig } from '../../dist/npm/config.js'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PortLike, Registry, StorageAdapter } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, servePackage } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, openPage, servePackage } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // W6: servers of the user and of a project, over real MCP servers.
 

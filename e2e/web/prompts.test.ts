@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
 import { policy } from '../panel/site.ts'
 import type { PickedPrompt, PortolanPrompts } from '../../web/prompts/types.ts'
-import { launchChromium, listen, root, type Listening } from './harness.ts'
+import { launchChromium, listen, root, type Listening } from '../rig/harness.ts'
 
 // The slash menu of the built package, in a page like a chat, under a strict policy.
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { behindProxy } from './behindproxy.ts'
-import { launchChromium, listen, openPage, startProxy } from './harness.ts'
+import { behindProxy } from '../rig/behindproxy.ts'
+import { launchChromium, listen, openPage, startProxy } from '../rig/harness.ts'
 
 /** The state of one server, seen from a page. */
 interface Outcome {

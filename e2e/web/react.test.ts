@@ -6,7 +6,7 @@ import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createRegistry } from '../../dist/npm/index.js'
 import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
-import { launchChromium, listen, openPage, root, sendFile, type Listening } from './harness.ts'
+import { launchChromium, listen, openPage, root, sendFile, type Listening } from '../rig/harness.ts'
 
 // The bindings of the built package, with React and with Preact in its place.
 

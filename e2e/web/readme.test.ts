@@ -8,10 +8,10 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { build, transform, type Loader } from 'esbuild'
 import type { Browser } from 'playwright-core'
-import { launchChromium, listen, openPage, root, start, type Listening, type Running } from './harness.ts'
+import { launchChromium, listen, openPage, root, start, type Listening, type Running } from '../rig/harness.ts'
 import { standIn, type Seen, type Turn } from '../providers/standin.ts'
-import { sdkServer } from './sdkserver.ts'
-import { blocksOf, digestOf, documents, nameOf, said, textOf, type Block } from './snippets.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { blocksOf, digestOf, documents, nameOf, said, textOf, type Block } from '../rig/snippets.ts'
 
 // Every block of the documentation runs as it stands. A block is a program of its
 // own, unless a word behind its language says what it has been given; one with a

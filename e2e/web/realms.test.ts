@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium, listen, openPage, root } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, listen, openPage, root } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The built package where it is neither a page's worker nor a page's main thread.
 

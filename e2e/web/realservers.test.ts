@@ -18,9 +18,9 @@ import {
   start,
   startProxy,
   type Listening,
-} from './harness.ts'
-import { oauthServer } from './oauthserver.ts'
-import { startServers, type RealServer } from './servers.ts'
+} from '../rig/harness.ts'
+import { oauthServer } from './servers/oauthserver.ts'
+import { startServers, type RealServer } from './servers/servers.ts'
 
 /** The findings of one run about a server: the part that must be the same in every realm. */
 interface Found {
@@ -273,10 +273,14 @@ async function signInExample(t: TestContext): Promise<string> {
   const [port, authorization] = [await freePort(), await freePort()]
   const example =
     `${root}e2e/servers/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js`
-  const running = launch('node', ['--import', new URL('loopback.mjs', import.meta.url).href, example, '--oauth'], {
-    MCP_PORT: String(port),
-    MCP_AUTH_PORT: String(authorization),
-  })
+  const running = launch(
+    'node',
+    ['--import', new URL('../rig/loopback.mjs', import.meta.url).href, example, '--oauth'],
+    {
+      MCP_PORT: String(port),
+      MCP_AUTH_PORT: String(authorization),
+    },
+  )
   t.after(() => running.stop())
   const url = `http://localhost:${port}/mcp`
   await answering(url, running)

@@ -5,8 +5,8 @@ import { connectRegistry, createRegistry, RegistryError } from '../../dist/npm/i
 import type { ElicitationRequest } from '../../wasm/js/shared/types.ts'
 import { Host } from '../../dist/npm/worker.js'
 import type { Host as BuiltHost } from '../../wasm/js/host/host.ts'
-import { crashing, endModule } from './crash.ts'
-import { sdkServer } from './sdkserver.ts'
+import { crashing, endModule } from '../rig/crash.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // The real module is crashed: it exits, or traps on memory that was overwritten.
 

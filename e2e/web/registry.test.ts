@@ -13,8 +13,8 @@ import type {
   RegistryOptions,
   StorageAdapter,
 } from '../../wasm/js/shared/types.ts'
-import { listen } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { listen } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 let server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {

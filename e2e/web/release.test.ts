@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { version } from '../../wasm/js/shared/version.ts'
-import { root } from './harness.ts'
+import { root } from '../rig/harness.ts'
 
 const out = join(root, 'dist/release')
 const release = () => execFileSync('node', [join(root, 'internal/build/release.mjs')], { encoding: 'utf8' })

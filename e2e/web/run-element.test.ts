@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { launchChromium, listen, type Listening } from './harness.ts'
-import { lawServer, type LawServer } from './lawserver.ts'
+import { launchChromium, listen, type Listening } from '../rig/harness.ts'
+import { lawServer, type LawServer } from './servers/lawserver.ts'
 import { asks, openRun, plan, runSite, stages, summary } from './runsite.ts'
 
 // <portolan-run> of the built package, in a page under a strict policy, over a real MCP server.

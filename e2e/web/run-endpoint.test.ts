@@ -8,9 +8,9 @@ import type { EndpointLog, EndpointOptions } from '../../web/run/endpoint/types.
 import type { ModelMessage } from '../../web/loop/types.ts'
 import type { RunEvent } from '../../web/run/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { root, type Running } from './harness.ts'
-import { caseUrl, lawServer, type LawServer } from './lawserver.ts'
-import { workerd } from './workerd.ts'
+import { root, type Running } from '../rig/harness.ts'
+import { caseUrl, lawServer, type LawServer } from './servers/lawserver.ts'
+import { workerd } from '../rig/workerd.ts'
 
 // The endpoint /session/research of the built package: in Node over real HTTP, and as a Worker in workerd.
 

@@ -5,8 +5,8 @@ import type { Browser, Page } from 'playwright-core'
 import type { ModelMessage } from '../../web/loop/types.ts'
 import type { RunEvent, RunMetrics, RunOptions } from '../../web/run/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, root, servePackage, type Listening } from './harness.ts'
-import { caseUrl, found, lawServer, type LawServer } from './lawserver.ts'
+import { launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
+import { caseUrl, found, lawServer, type LawServer } from './servers/lawserver.ts'
 
 // The rows O1 to O14 of the host run, in Node and in Chromium, over the built package and a real MCP server. The model
 // is a function that says what the test has written for it.

@@ -3,8 +3,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { policy } from '../panel/site.ts'
 import type { PortolanRun } from '../../web/run/element/types.ts'
 import type { RunEvent } from '../../web/run/types.ts'
-import { listen, root, type Listening } from './harness.ts'
-import { caseUrl, type LawServer } from './lawserver.ts'
+import { listen, root, type Listening } from '../rig/harness.ts'
+import { caseUrl, type LawServer } from './servers/lawserver.ts'
 
 declare global {
   interface Window {

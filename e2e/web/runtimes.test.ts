@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { bareServer } from './bareserver.ts'
-import { soakEngines } from './engines.ts'
-import { launchChromium, openPage, root, serveFolder, type Engine, type EnginePage, type Listening } from './harness.ts'
-import { pacedServer, transports } from './pacedserver.ts'
-import { peak, runtimes, type Runtime } from './runtimes.ts'
+import { bareServer } from './servers/bareserver.ts'
+import { soakEngines } from '../rig/engines.ts'
+import {
+  launchChromium,
+  openPage,
+  root,
+  serveFolder,
+  type Engine,
+  type EnginePage,
+  type Listening,
+} from '../rig/harness.ts'
+import { pacedServer, transports } from './servers/pacedserver.ts'
+import { peak, runtimes, type Runtime } from '../rig/runtimes.ts'
 
 // The proxy wherever it runs, from each browser. proxy-worker/blackbox asks it the
 // same over HTTP, and much more.

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { appSite, sandboxSite } from './appsite.ts'
-import { launchChromium, root } from './harness.ts'
-import { lawServer } from './lawserver.ts'
+import { launchChromium, root } from '../rig/harness.ts'
+import { lawServer } from './servers/lawserver.ts'
 import { openRun, runSite, stages } from './runsite.ts'
 
 // Pictures of an app and of a run for the documents, light and dark:

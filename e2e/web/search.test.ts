@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Registry, RegistryError, SearchHit } from '../../wasm/js/shared/types.ts'
 import { listing, someTools } from '../panel/servers.ts'
-import { crashing } from './crash.ts'
-import type { FaultServer } from './faultserver.ts'
-import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
+import { crashing } from '../rig/crash.ts'
+import type { FaultServer } from './servers/faultserver.ts'
+import { launchChromium, openPage, servePackage, type Listening } from '../rig/harness.ts'
 
 let browser: Browser
 let site: Listening

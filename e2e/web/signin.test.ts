@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, root, sendFile, type Listening } from './harness.ts'
-import { signInServer, type SignInServer } from './signinserver.ts'
+import { launchChromium, listen, root, sendFile, type Listening } from '../rig/harness.ts'
+import { signInServer, type SignInServer } from './servers/signinserver.ts'
 
 declare global {
   interface Window {

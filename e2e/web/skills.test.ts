@@ -3,9 +3,9 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { faultServer, result } from './faultserver.ts'
-import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
-import { digest, entryOf, skill, skillServer, type Served, type SkillServer } from './skillserver.ts'
+import { faultServer, result } from './servers/faultserver.ts'
+import { launchChromium, openPage, servePackage, type Listening } from '../rig/harness.ts'
+import { digest, entryOf, skill, skillServer, type Served, type SkillServer } from './servers/skillserver.ts'
 
 // Skills of servers (SEP-2640, io.modelcontextprotocol/skills), over real MCP servers.
 

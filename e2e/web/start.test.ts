@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { createRegistry, preload, RegistryError } from '../../dist/npm/index.js'
 import type { LoadProgress, StorageAdapter } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, openPage, root, type Listening } from './harness.ts'
+import { launchChromium, listen, openPage, root, type Listening } from '../rig/harness.ts'
 
 // When the module is loaded, and which.
 

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { wholeChromium } from './flags.ts'
-import { startChromium, listen, root, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { wholeChromium } from '../rig/flags.ts'
+import { startChromium, listen, root, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 import { version } from '../../wasm/js/shared/version.ts'
 
 // Workers that die and workers that tabs share, in Chromium, on the built package.

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import { launchChromium, openPage, servePackage, type Listening, mapStorage } from './harness.ts'
-import { startServers } from './servers.ts'
-import { taskServer } from './taskserver.ts'
+import { launchChromium, openPage, servePackage, type Listening, mapStorage } from '../rig/harness.ts'
+import { startServers } from './servers/servers.ts'
+import { taskServer } from './servers/taskserver.ts'
 
 // Detached calls, of server-everything and of a server whose tasks outlive a session.
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, servePackage, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, listen, servePackage, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Tools that change, lie or hide, in Chromium, on the built package, with its storage.
 

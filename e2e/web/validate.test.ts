@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PortLike, Registry } from '../../wasm/js/shared/types.ts'
-import { sdkServer } from './sdkserver.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 let server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {

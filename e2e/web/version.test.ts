@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { version } from '../../wasm/js/shared/version.ts'
-import { root } from './harness.ts'
+import { root } from '../rig/harness.ts'
 
 test('B8: one version, which is raised before what ships changes after a release', (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'version-'))

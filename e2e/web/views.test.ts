@@ -14,8 +14,8 @@ import type {
   PortLike,
   Registry,
 } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, openPage, servePackage, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Views, functions of the page as tools, and deferred tools, over a real MCP server.
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Activity, ApprovalRequest, Registry, RegistryError } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, servePackage, startChromium, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { launchChromium, openPage, servePackage, startChromium, type Listening } from '../rig/harness.ts'
+import { sdkServer } from './servers/sdkserver.ts'
 
 // Functions of the page in Chromium's own document.modelContext (WebMCP), listed and called by the browser's getTools,
 // executeTool and its DevTools domain.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { listen, root, sendFile, startChromium, type Listening } from './harness.ts'
-import { RawChromium } from './rawchromium.ts'
-import { sdkServer } from './sdkserver.ts'
-import { bodyOf } from './sdksessions.ts'
+import { listen, root, sendFile, startChromium, type Listening } from '../rig/harness.ts'
+import { RawChromium } from '../rig/rawchromium.ts'
+import { sdkServer } from './servers/sdkserver.ts'
+import { bodyOf } from './servers/sdksessions.ts'
 
 // Losses of a page while it is used, in Chromium, on the built package.
 

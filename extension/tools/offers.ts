@@ -1,4 +1,4 @@
-import { fits } from '../../wasm/js/page/offers.ts'
+import { fits } from '../../wasm/js/page/offers/offers.ts'
 import type { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
 

@@ -176,7 +176,7 @@ var scriptRules = []scriptRule{
 		reason: "measures the whole",
 	},
 	{
-		room: "internal/build", may: []string{"registry/client/testdata/exec.mjs", "e2e/web/flags.ts"},
+		room: "internal/build", may: []string{"registry/client/testdata/exec.mjs", "e2e/rig/flags.ts"},
 		reason: "steps of the build, and the runner of the tests",
 	},
 	{room: "docs/tools", reason: "makes the reference"},

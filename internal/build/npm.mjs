@@ -27,7 +27,7 @@ const published = {
   [`${js}/page/index.ts`]: './index.js',
   [`${js}/shared/registry-error.ts`]: './index.js',
   [`${js}/shared/types.ts`]: './index.js',
-  [`${js}/page/codemode.ts`]: './codemode.js',
+  [`${js}/page/models/codemode.ts`]: './codemode.js',
   [`${js}/host/worker.ts`]: './worker.js',
   [`${js}/page/publish.ts`]: './publish.js',
   [`${js}/shared/scan.ts`]: './scan.js',
@@ -228,7 +228,7 @@ await Promise.all([
   // Without splitting, an import() becomes a part of the file.
   // A service worker has no document: neither code of models nor published tools are there.
   bundle(`${js}/host/service.ts`, 'service.js', {
-    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/codemode.ts`, `${js}/page/publish.ts`)],
+    plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/models/codemode.ts`, `${js}/page/publish.ts`)],
   }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],

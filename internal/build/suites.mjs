@@ -28,7 +28,7 @@ export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
 
 /**
  * Long repetitions: the documents' examples, servers and apps of others, rounds of prompts, hostile servers in
- * Chromium, and browsers beside Chromium. `e2e/web/engines.ts` leaves these browsers out of other files, too.
+ * Chromium, and browsers beside Chromium. `e2e/rig/engines.ts` leaves these browsers out of other files, too.
  */
 const long = [
   'e2e/examples/chat.test.ts',
@@ -79,7 +79,7 @@ export const stages = {
   soak: [
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
-    { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
+    { name: 'conversion', files: ['wasm/js/page/models/convertdiff.test.ts'] },
     {
       name: 'pages',
       files: [

@@ -38,7 +38,7 @@ const lasts = existsSync(taken) ? JSON.parse(readFileSync(taken, 'utf8')) : {}
 /** The Chromium that tests share. They connect to it and use contexts of their own. One that has ended is replaced. */
 let server
 async function startBrowser() {
-  const child = spawn('node', ['e2e/web/browserserver.ts'], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn('node', ['e2e/rig/browserserver.ts'], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] })
   child.on('exit', () => (server = undefined))
   const [address] = await once(createInterface(child.stdout), 'line')
   return { child, address }

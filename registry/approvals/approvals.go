@@ -17,7 +17,7 @@
 // [Endpoint.Text] and [Parse] are the form in which a store keeps approvals. Native
 // hosts keep two more things there: the approved definitions that sessions give as
 // text, in memory only, and the remembered answers to questions about calls. In a
-// browser the page keeps both (wasm/js/page/trust.ts).
+// browser the page keeps both (wasm/js/page/storage/trust.ts).
 //
 // The package holds no lock. The registry guards each Endpoint.
 package approvals
@@ -364,7 +364,7 @@ func (e *Endpoint) Text() string {
 }
 
 // seenName stands in place of a tool's name before the hashes of all names that were new
-// or forgotten. wasm/js/page/trust.ts merges those of several tabs.
+// or forgotten. wasm/js/page/storage/trust.ts merges those of several tabs.
 const seenName = "\x7f"
 
 // InstructionsName stands in place of a tool's name before the approved instructions of the

@@ -19,7 +19,7 @@
 // gets [Schema] with references inlined. The refusals of each API were learnt from its
 // answers; the comments of the functions name it.
 //
-// The page converts by wasm/js/page/convert.ts with the same results. The goldens
+// The page converts by wasm/js/page/models/convert.ts with the same results. The goldens
 // of testdata/convert and a differential test hold the two together.
 //
 // [Schema]: https://ai.google.dev/api/caching#Schema

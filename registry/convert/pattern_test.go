@@ -2,7 +2,7 @@ package convert
 
 import "testing"
 
-// wasm/js/page/convertdiff.test.ts compares the rule with the engine's for random schemas.
+// wasm/js/page/models/convertdiff.test.ts compares the rule with the engine's for random schemas.
 func TestPatterns(t *testing.T) {
 	for _, good := range []string{
 		``, `a|`, `^[^\]\-\w]+$`, `\d{2,3}?`, `(?:a)*`, `(?<year>\d)\k<year>`, `(a)\1`, `[\u{1F600}-\u{1F64F}]`, `\p{Lu}`,

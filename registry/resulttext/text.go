@@ -13,7 +13,7 @@
 // A long text is cut in the middle. A marker counts the characters that are
 // missing, and names a handle under which [Kept] holds the whole.
 //
-// wasm/js/page/text.ts returns the same texts; testdata/results holds the two together.
+// wasm/js/page/models/text.ts returns the same texts; testdata/results holds the two together.
 package resulttext
 
 import (

@@ -88,7 +88,7 @@ type resultCase struct {
 	Handle    string
 }
 
-// resultCases are shared with wasm/js/page/text.test.ts.
+// resultCases are shared with wasm/js/page/models/text.test.ts.
 func resultCases(t testing.TB) (cases []resultCase) {
 	t.Helper()
 	b, err := os.ReadFile("../../testdata/results/cases.json")

@@ -15,7 +15,7 @@ import type {
   ToolResult,
 } from '../shared/types.ts'
 import { argumentText } from './checkrequest.ts'
-import type { Offers } from './offers.ts'
+import type { Offers } from './offers/offers.ts'
 import { shielded } from './requests.ts'
 
 type Servers = Snapshot['servers']

@@ -6,7 +6,7 @@ import type { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { compile } from './compile.ts'
-import type { Definitions } from './definitions.ts'
+import type { Definitions } from './storage/definitions.ts'
 import { intended, launch } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
@@ -15,9 +15,9 @@ import { part } from './parts.ts'
 import { RegistryImage, type Owner } from './registry.ts'
 import { within } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
-import type { StorageLock } from './storage-lock.ts'
-import { ConfigStore, pinsShape, serversShape, storageFor, tasksShape } from './storage.ts'
-import type { Trust } from './trust.ts'
+import type { StorageLock } from './storage/storage-lock.ts'
+import { ConfigStore, pinsShape, serversShape, storageFor, tasksShape } from './storage/storage.ts'
+import type { Trust } from './storage/trust.ts'
 
 /** The `cassette` option, which starts a host in place of launch. */
 interface Cassette {
@@ -304,7 +304,7 @@ class PageOwner implements Owner {
   async #openDefinitions(): Promise<Definitions | void> {
     const { storage = 'local', definitionsCache = storage === 'local', cassette } = this.#options
     if (!definitionsCache || this.#isAlone || cassette) return
-    const { Definitions } = await import('./definitions.ts')
+    const { Definitions } = await import('./storage/definitions.ts')
     await this.#stored
     return Definitions.open(this.#registry, this.#store, this.#options)
   }
@@ -320,7 +320,7 @@ class PageOwner implements Owner {
   }
 
   readonly #lock = once<StorageLock>(async () => {
-    const { StorageLock } = await imported('storage-lock.js', () => import('./storage-lock.ts'))
+    const { StorageLock } = await imported('storage-lock.js', () => import('./storage/storage-lock.ts'))
     await this.#stored
     return new StorageLock(this.#store, this.#options, (m) => this.#tell(m))
   })

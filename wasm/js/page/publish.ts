@@ -3,7 +3,7 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { checkFunction } from './checkrequest.ts'
-import { messageOf } from './local.ts'
+import { messageOf } from './models/local.ts'
 import { shielded } from './requests.ts'
 
 /** `document.modelContext`. Older drafts have it in `navigator`, with unregisterTool in place of the signal. */

@@ -3,8 +3,8 @@
 
 import { isObject } from '../shared/object.ts'
 import { pointer, step } from '../shared/pointer.ts'
-import { clip, distinct, get, isSchema, json } from './schemashape.ts'
-import { lookup, typesOf } from './schemaview.ts'
+import { clip, distinct, get, isSchema, json } from './models/schemashape.ts'
+import { lookup, typesOf } from './models/schemaview.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
 import type { Flag, ToolInfo, ToolResult } from '../shared/types.ts'

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ContentBlock } from '../../shared/types.ts'
+import { Offers } from './offers.ts'
+import { Results } from '../models/results.ts'
+
+/** The offers of a registry whose server answers every prompt with these blocks. */
+function offering(...blocks: ContentBlock[]): { offers: Offers; results: Results } {
+  const results = new Results()
+  const value = { messages: blocks.map((content) => ({ role: 'user', content })) }
+  const source = {
+    requests: { ask: async () => ({ server: 's', tool: 'p', isError: false, durationMs: 1, value }) },
+    remote: false,
+    results: async () => results,
+    resultBytes: () => 2000,
+    snapshot: () => ({ servers: {} }),
+  }
+  return { offers: new Offers(source as never), results }
+}
+
+test('the text of a resource in a prompt counts to its bound as other texts do', async () => {
+  const long = 'x'.repeat(1500)
+  const resource = (text: unknown) =>
+    ({ type: 'resource', resource: { uri: 'a://b', mimeType: 'text/plain', text } }) as ContentBlock
+  const { offers, results } = offering({ type: 'text', text: long }, resource(long), resource(long), resource(7))
+  const { messages, truncated, handle } = await offers.prompt('s__p')
+  const texts = messages.map(({ content }) => content as ContentBlock & { resource?: { text: unknown } })
+    .map((content) => content.resource ? content.resource.text : content['text'])
+  assert.equal(texts[0], long)
+  for (const text of texts.slice(1, 3)) assert.ok(String(text).length <= 1000 && /cut: \d+ characters/.test(`${text}`))
+  assert.equal(texts[3], '7')
+  assert.equal(truncated, true)
+  assert.equal(results.read(handle!).text, long)
+  assert.deepEqual(messages[1]!.content, {
+    type: 'resource',
+    resource: { uri: 'a://b', mimeType: 'text/plain', text: texts[1] },
+  })
+})
