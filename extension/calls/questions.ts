@@ -5,11 +5,11 @@ import { Waiting } from './waiting.ts'
 /** The most questions that wait at once. */
 const most = 10
 
-type Answer = Parameters<Requests['answerQuestion']>[0]['answer']
-const cancelled: Answer = { action: 'cancel' }
+type QuestionAnswer = Parameters<Requests['answerQuestion']>[0]['answer']
+const cancelled: QuestionAnswer = { action: 'cancel' }
 
 /** Questions of servers that the side panel asks: during its own calls, and during those of clients that cannot ask. */
-export class Questions extends Waiting<Question, Answer> {
+export class Questions extends Waiting<Question, QuestionAnswer> {
   private readonly isSeen: () => boolean
 
   /** `isSeen`: a page of the extension is open, which shows the questions. */
@@ -19,7 +19,7 @@ export class Questions extends Waiting<Question, Answer> {
   }
 
   /** Resolves to the user's answer. Without a page, and if too many wait, the question is declined. */
-  ask(request: ServerQuestion, signal: AbortSignal): Promise<Answer> {
+  ask(request: ServerQuestion, signal: AbortSignal): Promise<QuestionAnswer> {
     if (this.waiting.size >= most || signal.aborted || !this.isSeen()) return Promise.resolve({ action: 'decline' })
     return this.put({ ...request, id: crypto.randomUUID() }, signal, cancelled)
   }

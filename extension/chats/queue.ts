@@ -3,7 +3,7 @@ import { ToolFault } from '../tools/tool.ts'
 /** The most prompts that wait for one site. */
 export const longestQueue = 10
 
-interface Waiting {
+interface WaitingPrompt {
   begin(): void
   moved(ahead: number): void
 }
@@ -11,7 +11,7 @@ interface Waiting {
 /** Runs one prompt at a time for a site. The others wait in order. */
 export class Queue {
   private busy = false
-  private readonly line: Waiting[] = []
+  private readonly line: WaitingPrompt[] = []
 
   get waiting(): number {
     return this.line.length
@@ -47,7 +47,7 @@ export class Queue {
       return Promise.reject(new ToolFault('QUEUE_FULL', message))
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const own: Waiting = { moved, begin: resolve }
+    const own: WaitingPrompt = { moved, begin: resolve }
     const leave = (fault: ToolFault) => {
       const at = this.line.indexOf(own)
       if (at < 0) return

@@ -13,7 +13,7 @@ export class RequestError extends Error {
 
 const restarted = new RequestError('background_gone', 'the extension was restarted before it answered')
 
-interface Waiting {
+interface WaitingRequest {
   resolve(result: unknown): void
   reject(error: RequestError): void
 }
@@ -43,7 +43,7 @@ export class Store {
   private timer: ReturnType<typeof setTimeout> | undefined
   private silenceTimer: ReturnType<typeof setTimeout> | undefined
   private last = 0
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new Map<number, WaitingRequest>()
   private readonly listeners = new Set<() => void>()
   private readonly open: (name: string) => Port
 
@@ -77,7 +77,7 @@ export class Store {
       if (this.running && !this.port) this.connect()
       if (!this.port) return reject(new RequestError('background_gone', 'the extension does not run'))
       const id = ++this.last
-      this.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      this.waiting.set(id, { resolve: resolve as WaitingRequest['resolve'], reject })
       this.port.post({ id, method, params })
       if (!this.ended || !/pair/i.test(method)) return
       this.ended = null

@@ -26,7 +26,7 @@ const mostBlocks = 1000
 /** The most characters of a description in the side panel. */
 const shownDescription = 300
 
-interface Waiting {
+interface WaitingCall {
   resolve(text: string): void
   reject(fault: ToolFault): void
 }
@@ -39,7 +39,7 @@ class Page {
   /** Resolves with the first list, or the end. */
   readonly listed: Promise<void>
   private readonly port: browser.Port
-  private readonly calls = new Map<number, Waiting>()
+  private readonly calls = new Map<number, WaitingCall>()
   private last = 0
 
   constructor(tabId: number, port: browser.Port, allows: (origin: string) => boolean, changed: () => void) {

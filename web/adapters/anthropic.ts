@@ -26,14 +26,14 @@ export const runnableTools: typeof types.runnableTools = (source, options) => {
 }
 
 /** The tokens that the model read. Those of its cache are counted apart. */
-const inputOf = (usage: NonNullable<Answer['usage']>) =>
+const inputOf = (usage: NonNullable<ModelReply['usage']>) =>
   usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
 
 /** The stop reasons of an answer that is not whole. The input of its last call may be cut. */
 const early = ['max_tokens', 'refusal', 'model_context_window_exceeded', 'pause_turn']
 
 type Block = Record<string, unknown> & { type: string }
-interface Answer {
+interface ModelReply {
   /** Some services answer a failure with the status 200. */
   error?: { message?: string }
   stop_reason?: string | null
@@ -58,7 +58,7 @@ export const model: typeof types.model = (client, { model, request, view }) => a
       ...(tools.length && { tools: tools.map(toolOf) }),
     } as never,
     { signal },
-  ) as Answer
+  ) as ModelReply
   const { usage, error } = answer
   const content = Array.isArray(answer.content) ? answer.content : []
   const incomplete = content === answer.content

@@ -3,7 +3,7 @@
 import type { DispatchOptions, MediaOptions, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
 
 /** A registry or a view of one. */
-export type Source = Pick<View, 'getTools' | 'call' | 'toMessage'>
+export type ToolSource = Pick<View, 'getTools' | 'call' | 'toMessage'>
 
 /** The registry or the view that an adapter was given. Throws a TypeError for another thing, such as a promise. */
 export function given<S>(source: S, method: 'getTools' | 'toolsFor' | 'call' = 'getTools'): S {
@@ -19,7 +19,7 @@ export function split(options: ToolFilter & MediaOptions = {}): [ToolFilter, Med
 
 /** Calls a tool. A failure becomes a result with `isError`. Only the end of the signal rejects. */
 export async function resultOf(
-  source: Pick<Source, 'call'>,
+  source: Pick<ToolSource, 'call'>,
   name: string,
   args: Record<string, unknown> | string,
   options: Pick<DispatchOptions, 'signal' | 'callId'>,

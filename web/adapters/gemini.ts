@@ -36,7 +36,7 @@ interface Part {
   thought?: boolean
   functionCall?: { id?: string; name: string; args?: Record<string, unknown> }
 }
-interface Answer {
+interface ModelReply {
   candidates?: { content?: { parts?: Part[] }; finishReason?: string }[]
   promptFeedback?: { blockReason?: string }
   usageMetadata?: { promptTokenCount?: number; candidatesTokenCount?: number; thoughtsTokenCount?: number }
@@ -57,7 +57,7 @@ export const model: typeof types.model =
           ...(json && !tools.length && { responseMimeType: 'application/json' }),
         },
       } as never,
-    ) as Answer
+    ) as ModelReply
     const [candidate] = candidates ?? []
     const raw = candidate?.content
     const end = candidate ? candidate.finishReason ?? 'STOP' : promptFeedback?.blockReason ?? 'no candidate'

@@ -5,7 +5,7 @@ import type { QuestionsElement } from '../panel/questions/element.ts'
 import type * as types from './types.ts'
 
 /** The questions of a component while it is mounted, oldest first. */
-class Waiting {
+class MountedQuestions {
   changed = () => {}
   private mounts = 0
   private readonly queue = new Queue<ElicitationRequest | ElicitationUrlRequest, ElicitationAnswer>(
@@ -46,7 +46,7 @@ class Waiting {
 }
 
 export const useQuestions: typeof types.useQuestions = () => {
-  const [waiting] = useState(() => new Waiting())
+  const [waiting] = useState(() => new MountedQuestions())
   const [, render] = useReducer((n: number) => n + 1, 0)
   useEffect(() => {
     waiting.changed = render

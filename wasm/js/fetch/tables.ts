@@ -1,6 +1,6 @@
 // Values that the platform keeps for Go: tool definitions by page of a list, and results until the host takes them.
 
-import { type Source, toolTexts } from '../shared/toolparts.ts'
+import { type ListSource, toolTexts } from '../shared/toolparts.ts'
 import { type ResultBody, opened } from '../shared/answer.ts'
 import { pinOf } from './pin.ts'
 import { type JsonObject, mayLoseDigits } from '../shared/json.ts'
@@ -66,7 +66,7 @@ export class Tables {
   }
 
   /** Removes the source of a page: the text of its message. */
-  takeSource(table: number): Source | undefined {
+  takeSource(table: number): ListSource | undefined {
     const page = this.#pages.get(table)
     if (!page) return undefined
     const { text, list: { texts, places } } = page

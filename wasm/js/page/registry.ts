@@ -23,10 +23,10 @@ import { isAnswered, isOffering, isOwn, readTool } from './models/own-tools.ts'
 import { overridden } from './models/override.ts'
 import { once } from './imported.ts'
 import { part } from './parts.ts'
-import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
+import { aborted, Requests, shielded, type Event, type HostListener, type HostStarter } from './requests.ts'
 import type { Offers } from './offers/offers.ts'
 import type { Questions } from './offers/questions.ts'
-import type { RegistryTools, Source as ModelSource } from './models/models.ts'
+import type { RegistryTools, ModelSource } from './models/models.ts'
 import type { Results } from './models/results.ts'
 import type { Tasks } from './offers/tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -38,7 +38,7 @@ import { callTimeoutMs, resultBytes } from '../shared/wire.gen.ts'
 import type { checkArguments } from './validate.ts'
 
 /** Callbacks of the code that created the registry. */
-export interface Owner extends Source {
+export interface Owner extends HostStarter {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof checkArguments | undefined

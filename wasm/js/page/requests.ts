@@ -11,7 +11,7 @@ import type { Channel, Mode, ToolProgress } from '../shared/types.ts'
 /** A message that is not about one request. */
 export type Event = Exclude<Extract<ToPage, { event: string }>, LostEvent>
 
-interface Waiting {
+interface WaitingRequest {
   resolve(value: unknown): void
   reject(error: RegistryError): void
   /** Ends the request here and in the host. */
@@ -33,7 +33,7 @@ export interface About {
 }
 
 /** Starts a host. */
-export interface Source {
+export interface HostStarter {
   mode: Mode
   /** Starts the module, at first or again. Without it, requests end with their channel. */
   open?(signal?: AbortSignal): Promise<StartedHost>
@@ -62,7 +62,7 @@ export const closedError = () => new RegistryError('closed', 'the registry is cl
 /** Requests to a host. The first request starts the host. A host that died is started again. */
 export class Requests {
   mode: Mode
-  readonly #source: Source
+  readonly #starter: HostStarter
   readonly #listener: HostListener
   #channel: Channel | undefined
   /** Messages that wait for the channel. */
@@ -72,16 +72,16 @@ export class Requests {
   #down: RegistryError | undefined
   #dead: RegistryError | undefined
   readonly #restarts = new Restarts()
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, WaitingRequest>()
   #last = 0
   /** When the last message came, of `performance.now()`. */
   #lastMessageAt = 0
   #watching: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: Source, listener: HostListener) {
-    this.#source = source
+  constructor(starter: HostStarter, listener: HostListener) {
+    this.#starter = starter
     this.#listener = listener
-    this.mode = source.mode
+    this.mode = starter.mode
   }
 
   /** A host is there, or starts. */
@@ -98,7 +98,7 @@ export class Requests {
 
   async #open(signal?: AbortSignal): Promise<StartedHost> {
     try {
-      const opened = await this.#source.open!(signal)
+      const opened = await this.#starter.open!(signal)
       if (this.#dead) {
         opened.channel.close()
         throw this.#dead
@@ -135,7 +135,12 @@ export class Requests {
 
   ask<T>(
     body: RequestBody,
-    o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number; about?: About } = {},
+    o: {
+      signal?: AbortSignal | undefined
+      onProgress?: WaitingRequest['onProgress']
+      giveUpMs?: number
+      about?: About
+    } = {},
   ): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
@@ -234,7 +239,7 @@ export class Requests {
   }
 
   /** Stops the deadline of a request, or lets it go on. */
-  #rest(w: Waiting, on: boolean): void {
+  #rest(w: WaitingRequest, on: boolean): void {
     const now = performance.now()
     if (on) {
       if (!w.resting++) w.since = now
@@ -269,7 +274,7 @@ export class Requests {
 
   /** Handles the death of the worker, or its loss by a page that is back from the back/forward cache. */
   #died(isBack?: boolean): void {
-    if (this.#dead || !this.#channel || !this.#source.open) return
+    if (this.#dead || !this.#channel || !this.#starter.open) return
     this.#unwatch?.()
     this.#channel.close()
     this.#channel = undefined

@@ -4,7 +4,7 @@ import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
 /**
  * The source of a page of a list: the JSON-RPC message with the place of each tool, or the texts of the tools.
  */
-export type Source = { readonly text: string; readonly places: readonly number[] } | {
+export type ListSource = { readonly text: string; readonly places: readonly number[] } | {
   readonly texts: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export function* toolParts(tools: ListedTool[]): Generator<ToolsPart> {
 export function* sourceParts(
   tools: ListedTool[],
   indices: readonly number[],
-  source: Source | undefined,
+  source: ListSource | undefined,
 ): Generator<ToolsPart> {
   if (!source) return yield* toolParts(tools)
   if ('text' in source && source.text.length <= longestText)

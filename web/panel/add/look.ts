@@ -8,13 +8,13 @@ import { parsed as parsedJSON } from '../../ui/json.ts'
 import { boundedText } from '../catalogue/bounded.ts'
 
 /** The answer of a path of a domain. `blocked`: none, or none that the browser lets the page read. */
-export interface Answer {
+export interface PathAnswer {
   path: string
   said: 'card' | 'server' | 'sign_in' | 'nothing' | 'blocked'
 }
 
 export interface Look {
-  answers: Answer[]
+  answers: PathAnswer[]
   /** The servers that can be added. */
   entries: Entry[]
   /** No server was seen. The entry is an address whose answer is blocked. */
@@ -51,7 +51,7 @@ const isPermitted = (url: URL) => url.protocol === 'https:' || (url.protocol ===
 
 /** Looks for servers of a domain with four requests at most: for its card, then to /mcp and /sse. */
 export async function lookAt(domain: URL, options: LookOptions): Promise<Look> {
-  const answers: Answer[] = []
+  const answers: PathAnswer[] = []
   for (const path of cardPaths) {
     const entries = await ask(domain, path, 'application/json', options, (res) => readCard(res, domain, options.page))
     answers.push({ path, said: entries === undefined ? 'blocked' : entries.length ? 'card' : 'nothing' })
@@ -104,7 +104,7 @@ async function ask<T>(
  * Whether an answer to GET is an MCP endpoint's: a stream, 405 where there is none, 400 for the missing session
  * (specification of 2025-11-25, Transports), or 401.
  */
-function judge({ status, headers, url }: Response): Answer['said'] {
+function judge({ status, headers, url }: Response): PathAnswer['said'] {
   const type = headers.get('content-type') ?? ''
   if (status === 401) return 'sign_in'
   if (status === 200) return type.startsWith('text/event-stream') ? 'server' : 'nothing'

@@ -12,7 +12,7 @@ import { View, type Parent } from './view.ts'
 import { closedError } from '../requests.ts'
 
 /** The registry, as far as the tools use it. */
-export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'toMessage' | 'subscribe'> {
+export interface ModelSource extends FinderSource, Pick<types.Registry, 'call' | 'toMessage' | 'subscribe'> {
   readonly runner: LocalRunner
 }
 
@@ -20,12 +20,12 @@ export interface Source extends FinderSource, Pick<types.Registry, 'call' | 'toM
 export class RegistryTools extends ModelTools implements Parent {
   /** Functions of the page. */
   readonly local = new LocalServers()
-  readonly #source: Source
+  readonly #source: ModelSource
   readonly #finder: Finder
   readonly #ends = new AbortController()
   #publisher: Publisher | undefined
 
-  constructor(source: Source) {
+  constructor(source: ModelSource) {
     super()
     this.#source = source
     this.#finder = new Finder(source)

@@ -12,7 +12,7 @@ const defaultMax = 12, mostHits = 50
 /** The most tools that a model chooses among, and the characters of a first sentence. */
 const mostChoices = 1000, mostSentence = 200
 
-interface Source {
+interface SuggestSource {
   /** Ends with the registry or the view. */
   readonly ended?: AbortSignal
   readonly tools: readonly types.ToolInfo[]
@@ -21,7 +21,7 @@ interface Source {
 
 /** Ranks the tools that fit a task. */
 export async function suggest(
-  source: Source,
+  source: SuggestSource,
   task: string,
   options: types.SuggestOptions = {},
 ): Promise<types.SuggestedTool[]> {
@@ -46,7 +46,12 @@ export async function suggest(
 
 type Ranked = Pick<types.SuggestedTool, 'name' | 'reason'>[]
 
-async function found(source: Source, task: string, max: number, signal: AbortSignal | undefined): Promise<Ranked> {
+async function found(
+  source: SuggestSource,
+  task: string,
+  max: number,
+  signal: AbortSignal | undefined,
+): Promise<Ranked> {
   // More than `max`, because a budget may leave some out.
   const hits = await source.search(task, { limit: Math.min(Math.ceil(max * 2) || 1, mostHits), signal })
   return hits.map(({ name, why }) => ({ name, reason: why }))
@@ -55,7 +60,7 @@ async function found(source: Source, task: string, max: number, signal: AbortSig
 /** Lets the app's model choose. Of more than 1,000 tools it sees the best of a search, and then the first. */
 async function chosenBy(
   model: NonNullable<types.SuggestOptions['model']>,
-  source: Source,
+  source: SuggestSource,
   task: string,
   max: number,
   caller: AbortSignal | undefined,
