@@ -1,5 +1,5 @@
 import { isServer, readServer, transportOf } from './server.ts'
-import { get, isObject, strings, text, type Obj } from './json.ts'
+import { get, isObject, strings, text, type JsonObject } from './json.ts'
 import { inputId } from './placeholders.ts'
 import type { Declared, Draft } from './draft.ts'
 import type { Input, Reading } from './types.ts'
@@ -39,7 +39,7 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
 function readMap(v: unknown): Found | undefined {
   if (!isObject(v)) return undefined
   const all = Object.entries(v)
-  const servers = all.filter((e): e is [string, Obj] => isObject(e[1]))
+  const servers = all.filter((e): e is [string, JsonObject] => isObject(e[1]))
   if (all.length && !servers.some(([, s]) => isServer(s))) return undefined
   return { kind: 'mcp-json', drafts: servers.map(([key, s]) => readServer(s, key)), declared: new Map() }
 }
@@ -80,7 +80,7 @@ export function declaredIn(v: unknown): Declared {
 }
 
 /** A server.json of the MCP Registry, bare or as its API wraps it: {server, _meta}. */
-export const isServerJson = (v: unknown): v is Obj => {
+export const isServerJson = (v: unknown): v is JsonObject => {
   const s = get(v, 'server') ?? v
   return isObject(s) && (Array.isArray(get(s, 'remotes')) || Array.isArray(get(s, 'packages'))) &&
     text(s, 'name') !== undefined
@@ -90,7 +90,7 @@ const maxRemotes = 20
 const variable = /\{([A-Za-z_][A-Za-z0-9_.-]{0,99})\}/g
 
 /** One draft for each remote; a server with packages only is a local process. */
-export function readServerJson(v: Obj): { drafts: Draft[]; declared: Declared } {
+export function readServerJson(v: JsonObject): { drafts: Draft[]; declared: Declared } {
   const s = get(v, 'server') ?? v
   const declared: Declared = new Map()
   const name = text(s, 'name')!.split('/').at(-1)!
@@ -100,7 +100,7 @@ export function readServerJson(v: Obj): { drafts: Draft[]; declared: Declared } 
   return { drafts, declared }
 }
 
-function readRemote(r: Obj, name: string, declared: Declared): Draft {
+function readRemote(r: JsonObject, name: string, declared: Declared): Draft {
   const draft: Draft = { name, headers: [], lints: [] }
   const transport = transportOf(get(r, 'type') ?? get(r, 'transport_type'))
   if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
@@ -159,7 +159,7 @@ function ask(id: string, o: unknown, declared: Declared, header?: string): strin
 
 const runtimes: Record<string, string> = { npm: 'npx', pypi: 'uvx', oci: 'docker', nuget: 'dnx' }
 
-function readPackage(p: Obj, name: string): Draft {
+function readPackage(p: JsonObject, name: string): Draft {
   const identifier = text(p, 'identifier', 'name') ?? ''
   const variables = get(p, 'environmentVariables')
   const env: Record<string, string> = Object.fromEntries(

@@ -22,7 +22,7 @@ const faults: { [error: number]: Problem['code'] } = {
 export function parseJSON(text: string): { value: unknown; problem?: undefined } | { problem: Problem } {
   const s = plainSpaces(text)
   const root: unknown[] = []
-  const open: { value: Obj | unknown[]; at: number }[] = [{ value: root, at: 0 }]
+  const open: { value: JsonObject | unknown[]; at: number }[] = [{ value: root, at: 0 }]
   let key = ''
   /** Where the container begins that has just ended, with or without its bracket. */
   let lastOpen = 0
@@ -38,7 +38,7 @@ export function parseJSON(text: string): { value: unknown; problem?: undefined }
     if (Array.isArray(into)) into.push(value)
     else set(into, key, value)
   }
-  const begin = (value: Obj | unknown[], at: number) => {
+  const begin = (value: JsonObject | unknown[], at: number) => {
     if (open.length > maxDepth) fail('json_depth', at)
     put(value)
     open.push({ value, at })
@@ -86,9 +86,9 @@ function place(s: string, at: number): { line: number; column: number } {
 
 // Access to parsed JSON that has not been checked. Only own members count.
 
-export type Obj = Record<string, unknown>
+export type JsonObject = Record<string, unknown>
 
-export const isObject = (v: unknown): v is Obj => typeof v === 'object' && v !== null && !Array.isArray(v)
+export const isObject = (v: unknown): v is JsonObject => typeof v === 'object' && v !== null && !Array.isArray(v)
 
 /** An own member; undefined if there is none. */
 export const get = (v: unknown, key: string): unknown => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined)

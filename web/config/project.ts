@@ -2,7 +2,7 @@ import { applyEdits, modify } from 'jsonc-parser'
 import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { maxText } from './draft.ts'
-import { get, isObject, parseJSON, type Obj } from './json.ts'
+import { get, isObject, parseJSON, type JsonObject } from './json.ts'
 import { fill } from './placeholders.ts'
 import { readConfig } from './read.ts'
 import type { FileHandle, FolderHandle, ProjectFile, Reading } from './types.ts'
@@ -91,8 +91,8 @@ function read(text: string): Reading {
 
 /** The text of a file with the servers of `written` in place of the `described` ones. All else in it stays. */
 function replaced(before: string, written: string, described: ReadonlySet<string>): string {
-  const { mcpServers, servers, inputs = [] } = JSON.parse(written) as Record<'mcpServers' | 'servers', Obj> & {
-    inputs?: Obj[]
+  const { mcpServers, servers, inputs = [] } = JSON.parse(written) as Record<'mcpServers' | 'servers', JsonObject> & {
+    inputs?: JsonObject[]
   }
   const [member, now] = servers ? ['servers', servers] as const : ['mcpServers', mcpServers] as const
   const parsed = parseJSON(before)

@@ -1,4 +1,4 @@
-import { get, isObject, pairs, strings, text, type Obj } from './json.ts'
+import { get, isObject, pairs, strings, text, type JsonObject } from './json.ts'
 import type { Draft } from './draft.ts'
 import { splitHeader } from './headers.ts'
 import { substitute } from './placeholders.ts'
@@ -37,14 +37,14 @@ export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' |
 }
 
 /** Whether the object looks like the description of one server. */
-export const isServer = (v: unknown): v is Obj =>
+export const isServer = (v: unknown): v is JsonObject =>
   isObject(v) &&
   (text(v, ...urlKeys, 'command', 'cmd') !== undefined || isObject(get(v, 'command')) ||
     isObject(get(v, 'transport')) ||
     Array.isArray(get(v, 'command')))
 
 /** One server of any client that writes an object for it. */
-export function readServer(o: Obj, name?: string): Draft {
+export function readServer(o: JsonObject, name?: string): Draft {
   const inner = get(o, 'transport')
   if (isObject(inner)) return { ...readServer({ ...inner, ...o, transport: get(inner, 'type') }, name) }
   const draft: Draft = { headers: headersOf(o), lints: [] }
@@ -76,7 +76,7 @@ export function readServer(o: Obj, name?: string): Draft {
   return draft.url ? draft : withStdio(draft, o)
 }
 
-function withStdio(draft: Draft, o: Obj): Draft {
+function withStdio(draft: Draft, o: JsonObject): Draft {
   const command = get(o, 'command') ?? get(o, 'cmd')
   const line = Array.isArray(command) ? strings(command) : [text(o, 'command', 'cmd') ?? text(command, 'path') ?? '']
   const args = [...line.slice(1), ...strings(get(o, 'args') ?? get(command, 'args'))]
@@ -85,7 +85,7 @@ function withStdio(draft: Draft, o: Obj): Draft {
   return wrapped({ command: line[0], args, env }, draft) ?? { ...draft, stdio: { command: line[0], args, env } }
 }
 
-function headersOf(o: Obj): Draft['headers'] {
+function headersOf(o: JsonObject): Draft['headers'] {
   const list: Draft['headers'] = []
   for (
     const h of [
@@ -113,7 +113,7 @@ function headersOf(o: Obj): Draft['headers'] {
 
 const maxTools = 1000
 
-function toolsOf(o: Obj): Draft['tools'] {
+function toolsOf(o: JsonObject): Draft['tools'] {
   const own = get(o, 'tools')
   const first = (keys: string[]) => keys.map((k) => get(o, k)).find(Array.isArray)
   const allow = first(allowKeys) ?? get(own, 'allow') ?? (Array.isArray(own) ? own : undefined)

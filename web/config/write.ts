@@ -3,7 +3,7 @@ import { outsideStrings } from '../../wasm/js/shared/json.ts'
 import { secretAuthFields } from '../../wasm/js/shared/wire.gen.ts'
 import { isSecretName, variables, withoutSecrets } from './headers.ts'
 import { parsed } from './address.ts'
-import { set, type Obj } from './json.ts'
+import { set, type JsonObject } from './json.ts'
 
 /**
  * The servers as the configuration of another client. No secret is in it: header
@@ -18,9 +18,9 @@ export function writeConfig(
   if (typeof servers !== 'object' || !servers)
     throw new TypeError('the servers are not an object of configurations by name')
   const vscode = dialect === 'vscode'
-  const inputs: Obj[] = []
+  const inputs: JsonObject[] = []
   const variable = variables()
-  const out: Record<string, Obj> = {}
+  const out: Record<string, JsonObject> = {}
   for (const [name, config] of Object.entries(servers)) {
     if (typeof config?.url !== 'string')
       throw new TypeError(`the server ${JSON.stringify(name)} has no url: give an object of configurations by name`)
@@ -38,7 +38,7 @@ export function writeConfig(
       return vscode ? '${input:' + id + '}' : '${' + id + '}'
     }
     const { url, transport, enabled, proxy, timeoutMs, tools } = config
-    const o: Obj = {
+    const o: JsonObject = {
       type: transport === 'sse' ? 'sse' : transport === 'streamable-http' && !vscode ? 'streamable-http' : 'http',
     }
     o.url = withoutSecrets(url, (parameter) => ask(parameter, true))

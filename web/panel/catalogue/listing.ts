@@ -1,6 +1,6 @@
 import { finish } from '../../config/finish.ts'
 import { isServerJson, readServerJson } from '../../config/documents.ts'
-import { get, isObject, text, type Obj } from '../../config/json.ts'
+import { get, isObject, text, type JsonObject } from '../../config/json.ts'
 import type { Entry } from '../../config/types.ts'
 
 /** One server of a catalogue. Its texts are foreign and have been cut, not cleaned. */
@@ -22,7 +22,7 @@ const cut = (v: unknown, max: number) => (typeof v === 'string' ? v.trim().slice
 /** The catalogue's entry of one server; undefined for an entry that cannot be used, or has no remote. */
 function listingOf(v: unknown, page?: string): (Listing & { latest: boolean; at: string }) | undefined {
   if (!isServerJson(v)) return undefined
-  const s = (get(v, 'server') ?? v) as Obj
+  const s = (get(v, 'server') ?? v) as JsonObject
   const about = get(get(v, '_meta'), official) ?? get(get(s, '_meta'), official)
   const status = get(about, 'status') ?? get(s, 'status')
   if (status === 'deleted') return undefined

@@ -1,4 +1,4 @@
-import { get, isObject, strings, text, decoded, type Obj } from '../../config/json.ts'
+import { get, isObject, strings, text, decoded, type JsonObject } from '../../config/json.ts'
 import type { ChoiceField, Field } from './field.ts'
 
 const maxDepth = 8
@@ -31,7 +31,7 @@ function make(s: unknown, at: Place): Field {
 }
 
 /** The field of a schema that refers to another one, or has keywords that no form shows. */
-function joined(s: Obj, at: Place): Field | undefined {
+function joined(s: JsonObject, at: Place): Field | undefined {
   const ref = get(s, '$ref')
   if (typeof ref === 'string') {
     const target = lookup(at.form.root, ref)
@@ -49,7 +49,7 @@ function joined(s: Obj, at: Place): Field | undefined {
 }
 
 /** The field of a schema that lists values or alternatives. */
-function listed(s: Obj, at: Place): Field | undefined {
+function listed(s: JsonObject, at: Place): Field | undefined {
   const union = get(s, 'anyOf') ?? get(s, 'oneOf')
   if (Array.isArray(union)) return alternatives(s, union, at)
   if (get(s, 'const') !== undefined)
@@ -64,7 +64,7 @@ function listed(s: Obj, at: Place): Field | undefined {
   )
 }
 
-function typed(s: Obj, at: Place): Field {
+function typed(s: JsonObject, at: Place): Field {
   const types = [get(s, 'type')].flat().filter((t) => typeof t === 'string')
   const real = types.filter((t) => t !== 'null')
   if (real.length > 1) return alternatives(without(s, 'type'), types.map((type) => ({ type })), at)
@@ -82,7 +82,7 @@ function typed(s: Obj, at: Place): Field {
   return type === 'null' ? choice(s, [{ value: null, label: 'null' }], at) : json(s, at)
 }
 
-function arrayField(s: Obj, common: Common, at: Place): Field {
+function arrayField(s: JsonObject, common: Common, at: Place): Field {
   const items = get(s, 'items')
   if (Array.isArray(items)) return json(s, at)
   const [minItems, maxItems] = [number(s, 'minItems'), number(s, 'maxItems')]
@@ -96,7 +96,7 @@ function arrayField(s: Obj, common: Common, at: Place): Field {
   }
 }
 
-function objectField(s: Obj, at: Place): Field {
+function objectField(s: JsonObject, at: Place): Field {
   const properties = get(s, 'properties')
   const others = get(s, 'additionalProperties')
   const known = isObject(properties) ? Object.entries(properties) : []
@@ -114,7 +114,7 @@ function objectField(s: Obj, at: Place): Field {
   }
 }
 
-function alternatives(s: Obj, list: unknown[], at: Place): Field {
+function alternatives(s: JsonObject, list: unknown[], at: Place): Field {
   if (get(s, 'anyOf') && get(s, 'oneOf')) return json(s, at)
   const base = without(s, 'anyOf', 'oneOf', 'enumNames')
   const isNull = (v: unknown) => get(v, 'type') === 'null' || (isObject(v) && v.const === null)
@@ -145,7 +145,7 @@ function alternatives(s: Obj, list: unknown[], at: Place): Field {
 
 type Common = ReturnType<typeof commonOf>
 
-function stringField(s: Obj, common: Common, name: string): Field {
+function stringField(s: JsonObject, common: Common, name: string): Field {
   const format = text(s, 'format')
   const pattern = text(s, 'pattern')
   const [minLength, maxLength] = [number(s, 'minLength'), number(s, 'maxLength')]
@@ -161,7 +161,7 @@ function stringField(s: Obj, common: Common, name: string): Field {
   }
 }
 
-function numberField(s: Obj, common: Common, integer: boolean): Field {
+function numberField(s: JsonObject, common: Common, integer: boolean): Field {
   const limits = {
     min: number(s, 'minimum'),
     max: number(s, 'maximum'),
@@ -173,9 +173,9 @@ function numberField(s: Obj, common: Common, integer: boolean): Field {
   return { ...common, kind: 'number', integer, ...Object.fromEntries(set) }
 }
 
-const json = (s: Obj, at: Place): Field => ({ ...commonOf(s, at), kind: 'json' })
+const json = (s: JsonObject, at: Place): Field => ({ ...commonOf(s, at), kind: 'json' })
 
-function choice(s: Obj, options: ChoiceField['options'], at: Place): Field {
+function choice(s: JsonObject, options: ChoiceField['options'], at: Place): Field {
   if (!options.length || options.length > maxOptions) return json(s, at)
   return { ...commonOf(s, at), kind: 'choice', options }
 }
@@ -189,7 +189,7 @@ function constants(field: Field): string | undefined {
   return said.join(' · ') || undefined
 }
 
-function commonOf(s: Obj, { required }: Place, nullable = false) {
+function commonOf(s: JsonObject, { required }: Place, nullable = false) {
   const title = text(s, 'title')
   const description = text(s, 'description')
   return {
@@ -201,7 +201,7 @@ function commonOf(s: Obj, { required }: Place, nullable = false) {
   }
 }
 
-function number(s: Obj, key: string): number | undefined {
+function number(s: JsonObject, key: string): number | undefined {
   const v = get(s, key)
   return typeof v === 'number' && Number.isFinite(v) ? v : undefined
 }
@@ -228,8 +228,8 @@ export function lookup(root: unknown, ref: string): unknown {
 }
 
 /** Joins two schemas: `properties` and `required` are merged; for other keywords `over` counts. */
-export function join(base: Obj, over: Obj): Obj {
-  const both: Obj = { ...base, ...over }
+export function join(base: JsonObject, over: JsonObject): JsonObject {
+  const both: JsonObject = { ...base, ...over }
   const properties = [get(base, 'properties'), get(over, 'properties')].filter(isObject)
   const required = [get(base, 'required'), get(over, 'required')].filter(Array.isArray).flat()
   if (properties.length) both.properties = { ...properties[0], ...properties[1] }
@@ -237,5 +237,5 @@ export function join(base: Obj, over: Obj): Obj {
   return both
 }
 
-export const without = (o: Obj, ...keys: string[]): Obj =>
+export const without = (o: JsonObject, ...keys: string[]): JsonObject =>
   Object.fromEntries(Object.entries(o).filter(([k]) => !keys.includes(k)))
