@@ -52,7 +52,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/resulttext"
 	"github.com/portolan-mcp/portolan/registry/wire"
@@ -227,7 +226,8 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 }
 
 // Update replaces a server's configuration. The session and the tools survive
-// where the change does not concern them. The sign-in at an earlier URL is forgotten.
+// where the change does not concern them. A sign-in at another URL, or of another client,
+// is forgotten.
 func (r *Registry) Update(name string, cfg ServerConfig) error {
 	defer r.advance() // more calls of the server may run now
 	return r.changeServer(name, "update", func(s *server) error {
@@ -237,7 +237,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		if err := cfg.checkNames(name, s.listed); err != nil {
 			return err
 		}
-		if endpoint.Resource(s.cfg.URL) != endpoint.Resource(cfg.URL) {
+		if !s.cfg.sameSignIn(&cfg) {
 			r.signOutLater(s)
 		}
 		old := s.cfg

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
+	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -156,7 +157,7 @@ func (r *Registry) SignIn(ctx context.Context, name string) error {
 }
 
 // ResumeSignIn completes a sign-in that an earlier run of the program began. If the server was removed meanwhile, or
-// got another URL, the tokens are revoked and the error is [ErrServerRemoved]. SignIn does the same.
+// got another URL or client, the tokens are revoked and the error is [ErrServerRemoved]. SignIn does the same.
 func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSignIn) error {
 	cfg, err := r.signable(name, "sign in")
 	if err != nil {
@@ -164,7 +165,7 @@ func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSi
 	}
 	err = r.opts.SignIns.SignIn(ctx, name, cfg, begun)
 	r.mu.Lock()
-	if s := r.servers[name]; err == nil && (s == nil || endpoint.Resource(s.cfg.URL) != endpoint.Resource(cfg.URL)) {
+	if s := r.servers[name]; err == nil && (s == nil || !s.cfg.sameSignIn(&cfg)) {
 		err = ErrServerRemoved
 	}
 	r.changed(Event{Server: name})
@@ -225,7 +226,29 @@ func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	return cfg, onServer(name, op, err)
 }
 
-// signOutLater forgets the tokens of a server that is removed, or that gets another URL. The caller holds r.mu.
+// sameSignIn reports whether a sign-in with c holds for d too.
+func (c *ServerConfig) sameSignIn(d *ServerConfig) bool {
+	client := func(a *Auth) string {
+		if a == nil {
+			return ""
+		}
+		return a.ClientID
+	}
+	return endpoint.Resource(c.URL) == endpoint.Resource(d.URL) && client(c.Auth) == client(d.Auth) &&
+		c.HasAuthorization() == d.HasAuthorization()
+}
+
+// HasAuthorization reports whether a header has the credentials, so that nobody signs in.
+func (c *ServerConfig) HasAuthorization() bool {
+	for header := range c.Headers {
+		if text.Lower(header) == "authorization" {
+			return true
+		}
+	}
+	return false
+}
+
+// signOutLater forgets the tokens of a server that is removed, or that gets another sign-in. The caller holds r.mu.
 func (r *Registry) signOutLater(s *server) {
 	if r.opts.SignIns == nil {
 		return

@@ -8,19 +8,13 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
-	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // signInOf returns the sign-in of a server, nil where its headers have the
 // credentials, or it is none of HTTP. open is oauth.Client.Server or Known.
 func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.ServerConfig) *oauth.Server {
-	if c.opts.OAuth == nil || href == registry.Demo {
+	if c.opts.OAuth == nil || href == registry.Demo || cfg.HasAuthorization() {
 		return nil
-	}
-	for header := range cfg.Headers {
-		if text.Lower(header) == "authorization" {
-			return nil
-		}
 	}
 	return open(c.opts.OAuth, name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
 		switch {

@@ -92,8 +92,8 @@ func New(opts Options) *Client {
 }
 
 // Server returns the sign-in of the server name at href, an absolute URL. For the same
-// name and href it returns the same sign-in, which takes over auth and fetch. State
-// reports it from now on.
+// name, href and client ID it returns the same sign-in, which takes over auth and fetch.
+// State reports it from now on.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	s := c.Known(name, href, auth, fetch)
 	c.mu.Lock()
@@ -103,13 +103,16 @@ func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Se
 }
 
 // Known returns what Server returns. State goes on to report the sign-in that it did, as is
-// right where a server has another URL now.
+// right where a server has another URL or client now.
 func (c *Client) Known(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	at := splitURL(href)
 	if at == nil {
 		at = &parts{host: "."}
 	}
 	key := name + "\n" + href
+	if auth != nil && auth.ClientID != "" {
+		key += "\n" + auth.ClientID
+	}
 	c.mu.Lock()
 	s := c.servers[key]
 	if s == nil {

@@ -37,6 +37,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
 		"AnotherURL":     testAnotherURL,
+		"AnotherClient":  testAnotherClient,
 		"Meanwhile":      testChangesDuringASignIn,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dial) })
@@ -529,12 +530,43 @@ func testAnotherURL(t *testing.T, dial SignInDial) {
 	}
 }
 
+// The tokens of a client that the configuration names no more are revoked. So are those of a server that gets a header
+// in their place.
+func testAnotherClient(t *testing.T, dial SignInDial) {
+	for name, cfg := range map[string]registry.ServerConfig{
+		"another client": {Auth: &registry.Auth{ClientID: "other"}},
+		"a header":       {Headers: map[string]string{"authorization": "Bearer mine"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+			d.signedIn()
+			cfg.URL = endpoint
+			d.want("update", d.Update("a", cfg), nil)
+			if err := d.Discover(d.ctx); err == nil {
+				t.Error("the earlier tokens are used")
+			}
+			if h, _ := d.Health("a"); h.SignIn == registry.SignedIn {
+				t.Errorf("health says %q", h.SignIn)
+			}
+			if cfg.Headers == nil {
+				d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+				d.want("call", d.echo(), nil)
+			}
+			d.Close() // waits for the end of the earlier sign-in
+			d.count("revoke", 2)
+		})
+	}
+}
+
 // A sign-in that ends when its server is gone does not stay.
 func testChangesDuringASignIn(t *testing.T, dial SignInDial) {
 	for name, change := range map[string]func(*desk) error{
 		"removed":     func(d *desk) error { return d.Remove("a") },
 		"renamed":     func(d *desk) error { return d.Rename(d.ctx, "a", "b") },
 		"another URL": func(d *desk) error { return d.Update("a", registry.ServerConfig{URL: endpoint + "/other"}) },
+		"another client": func(d *desk) error {
+			return d.Update("a", registry.ServerConfig{URL: endpoint, Auth: &registry.Auth{ClientID: "other"}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			auth := &AuthServer{}
