@@ -119,6 +119,26 @@ func TestRetryAfterIsCapped(t *testing.T) {
 	}
 }
 
+// A server that says each time when to come back is asked then, and not after a cooldown that grew meanwhile.
+func TestRetryAfterCountsForMoreThanTheCooldown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var asked []time.Duration
+		h := &harbour{list: func(context.Context, *string) (*registry.ToolPage, error) {
+			asked = append(asked, time.Since(start))
+			return nil, &registry.StatusError{Code: 429, Header: map[string][]string{"Retry-After": {"20"}}}
+		}}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		time.Sleep(170 * time.Second)
+		for i, at := range asked {
+			if want := time.Duration(i) * 20 * time.Second; at != want || len(asked) != 9 {
+				t.Fatalf("asked after %v", asked)
+			}
+		}
+	})
+}
+
 // A server that answers a list with a JSON-RPC error is well, but has no list to offer.
 func TestRefusedListShowsInHealth(t *testing.T) {
 	h := &harbour{list: func(context.Context, *string) (*registry.ToolPage, error) {

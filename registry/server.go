@@ -190,8 +190,8 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 		}
 	}
 	if s.breaker.suspended && !s.breaker.probing { // a late outcome says nothing of a probe
-		if wait := retryAfter(err); s.breaker.retryAt.Before(now.Add(wait)) {
-			s.breaker.retryAt = now.Add(wait)
+		if wait := retryAfter(err); wait > 0 { // counts for more than a cooldown that has grown
+			s.breaker.retryAt = now.Add(max(wait, s.breaker.cooldown))
 		}
 		// A probe begins afresh: the old session may be what is wrong.
 		r.retire(s, s.conn)
