@@ -58,7 +58,7 @@ var (
 	// ErrRedirect: the server redirects. Redirects are never followed: the call and, in
 	// browsers, the headers would go to another server.
 	ErrRedirect error = &sentinel{"the server redirects", &wire.Redirect, true}
-	// ErrUnsupported: the server uses a part of MCP that this client, or its host, does not have.
+	// ErrUnsupported: the server, this client or its host does not have a part of MCP.
 	ErrUnsupported error = &sentinel{"not supported", &wire.Unsupported, true}
 	// ErrTooLarge: an answer went over one of [Limits].
 	ErrTooLarge error = &sentinel{"the server's answer is too large", &wire.TooLarge, true}

@@ -125,7 +125,7 @@ func (c *Client) SetRoots(roots []registry.Root) error {
 	c.mu.Lock()
 	if c.roots == nil {
 		c.mu.Unlock()
-		return registry.Because(registry.ErrUnsupported, "no roots were given at first, so that servers do not ask for them")
+		return registry.Because(registry.ErrUnsupported, "no roots were given at first, so that servers do not ask for them; an empty list will do")
 	}
 	c.roots = list
 	for s := range c.live {

@@ -31,7 +31,7 @@ var (
 	SessionExpired   = Error{"session_expired", "The server keeps forgetting the session; try again.", true}
 	Redirect         = Error{"redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false}
 	TooLarge         = Error{"too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false}
-	Unsupported      = Error{"unsupported", "The server uses a part of MCP that this client or its host lacks; the message names it.", false}
+	Unsupported      = Error{"unsupported", "The server, this client or its host lacks a part of MCP; the message names it. Go on without it.", false}
 	Timeout          = Error{"timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true}
 	Aborted          = Error{"aborted", "The caller cancelled the call.", false}
 	Network          = Error{"network", "No answer came. Check your network, the URL and the server. In a browser it may also lack CORS headers: set proxy: true and a proxy.", true}
