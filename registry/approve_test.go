@@ -386,6 +386,7 @@ func TestListsOfAnEarlierURLAreNotReviewed(t *testing.T) {
 		store := &memoryPins{}
 		visit := func(url string, tools ...string) *registry.Registry {
 			r := registry.New(&registry.Options{Pins: store, Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+				time.Sleep(time.Second) // no list comes before the looks after the update
 				return l, nil
 			}})
 			if err := r.Add("a", registry.ServerConfig{URL: url}); err != nil {

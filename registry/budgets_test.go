@@ -131,6 +131,7 @@ func TestRetryAfterCountsForMoreThanTheCooldown(t *testing.T) {
 		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
 		_ = r.Discover(t.Context())
 		time.Sleep(170 * time.Second)
+		_ = r.Close()
 		for i, at := range asked {
 			if want := time.Duration(i) * 20 * time.Second; at != want || len(asked) != 9 {
 				t.Fatalf("asked after %v", asked)
