@@ -12,6 +12,7 @@ type conn struct {
 	session Session
 	calls   int  // under way
 	retired bool // closes when calls is 0
+	retried bool // Retry replaced it
 	pings   *time.Timer
 }
 
@@ -254,10 +255,6 @@ func (r *Registry) refreshNow(s *server) {
 		return
 	}
 	s.refreshTimer = nil
-	if s.refreshing != nil {
-		s.again = true
-		return
-	}
 	_, _ = r.refreshing(s) // the waiter that it counts never leaves, so that the attempt runs to its end
 }
 

@@ -77,6 +77,7 @@ func (r *Registry) refreshing(s *server) (*flight, error) {
 }
 
 func (r *Registry) startRefresh(s *server, generation uint64) *flight {
+	s.stopTimers() // this list is what they would begin
 	s.refreshing = r.startFlight(func(ctx context.Context) (*conn, error) {
 		return nil, r.connectAndList(ctx, s)
 	}, func(f *flight) {
@@ -269,7 +270,10 @@ func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) 
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.conn != c {
+	switch {
+	case c.retried:
+		return ErrSessionExpired
+	case s.conn != c:
 		return Because(ErrNetwork, "the session ended while its tools were listed")
 	}
 	if room := r.opts.Limits.Tools - (r.toolTotal - len(s.listed)); len(tools) > room {

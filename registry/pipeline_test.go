@@ -1150,6 +1150,44 @@ func TestDiscoverSaysThatTheServerWasChanged(t *testing.T) {
 	}
 }
 
+// A list that is under way when somebody tries again is read on the new session, which is no failure. A list that begins
+// then answers what was to be listed in the background.
+func TestRetryDuringAList(t *testing.T) {
+	for _, during := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{}
+			h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+				time.Sleep(time.Second)
+				return h.page("echo"), nil
+			}
+			r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+			first := make(chan error, 1)
+			go func() { first <- r.Discover(t.Context()) }()
+			time.Sleep(time.Second / 2)
+			if !during {
+				time.Sleep(time.Second)
+			}
+			if err := r.Retry("s"); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Discover(t.Context()); err != nil {
+				t.Errorf("after the retry: %v", err)
+			}
+			if err := <-first; err != nil {
+				t.Errorf("the first: %v", err)
+			}
+			if got := health(t, r, "s"); got.Status != registry.ServerConnected || got.LastError != "" {
+				t.Errorf("health %+v", got)
+			}
+			time.Sleep(time.Minute)
+			if got := h.seen(); !during && got.lists != 2 || got.connects != 2 {
+				t.Errorf("%+v", got)
+			}
+			_ = r.Close()
+		})
+	}
+}
+
 // A person who tries again wants another session: the old one may be what is wrong.
 func TestRetryOpensAnotherSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

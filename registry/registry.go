@@ -322,7 +322,10 @@ func (r *Registry) Retry(name string) error {
 		s.breaker.reset()
 		s.tries = nil
 		s.stopTimers()
-		r.retire(s, s.conn)
+		if c := s.conn; c != nil {
+			c.retried = true
+			r.retire(s, c)
+		}
 		r.changed(Event{Server: name, Tools: true})
 		r.refreshSoon(s)
 		return nil
