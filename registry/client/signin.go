@@ -124,8 +124,8 @@ func (c *Client) RenameSignIn(ctx context.Context, name, to string, cfg registry
 }
 
 // SignInState is that of [registry.SignIns].
-func (c *Client) SignInState(name string, _ registry.ServerConfig) (state, host string) {
-	if c.opts.OAuth == nil {
+func (c *Client) SignInState(name string, cfg registry.ServerConfig) (state, host string) {
+	if c.opts.OAuth == nil || cfg.HasAuthorization() {
 		return "", ""
 	}
 	return c.opts.OAuth.State(name)
