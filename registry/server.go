@@ -183,7 +183,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 		if !s.breaker.suspended { // else it began before the suspension
 			s.failure, s.lastError = nil, ""
 		}
-	} else if err != nil && !errors.Is(err, context.Canceled) {
+	} else if err != nil && !errors.Is(err, context.Canceled) && !(errors.Is(err, ErrSignInNeeded) && errors.Is(s.failure, ErrSignIn)) {
 		s.failure, s.lastError = err, r.shown(s, err.Error())
 		if o == failed {
 			r.watchAgain(s)

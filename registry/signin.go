@@ -157,7 +157,8 @@ func (r *Registry) SignIn(ctx context.Context, name string) error {
 }
 
 // ResumeSignIn completes a sign-in that an earlier run of the program began. If the server was removed meanwhile, or
-// got another URL or client, the tokens are revoked and the error is [ErrServerRemoved]. SignIn does the same.
+// got another URL or client, the tokens are revoked and the error is [ErrServerRemoved]. SignIn does the same. The
+// server's health shows another error of ResumeSignIn until a sign-in works.
 func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSignIn) error {
 	cfg, err := r.signable(name, "sign in")
 	if err != nil {
@@ -165,8 +166,11 @@ func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSi
 	}
 	err = r.opts.SignIns.SignIn(ctx, name, cfg, begun)
 	r.mu.Lock()
-	if s := r.servers[name]; err == nil && (s == nil || !s.cfg.sameSignIn(&cfg)) {
+	switch s := r.servers[name]; {
+	case err == nil && (s == nil || !s.cfg.sameSignIn(&cfg)):
 		err = ErrServerRemoved
+	case err != nil && s != nil && begun != nil: // nobody waits for it
+		s.failure, s.lastError = err, r.shown(s, err.Error())
 	}
 	r.changed(Event{Server: name})
 	r.mu.Unlock()

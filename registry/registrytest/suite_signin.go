@@ -39,6 +39,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"AnotherURL":     testAnotherURL,
 		"AnotherClient":  testAnotherClient,
 		"Meanwhile":      testChangesDuringASignIn,
+		"Resumed":        testResumedSignIn,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dial) })
 	}
@@ -580,6 +581,31 @@ func testChangesDuringASignIn(t *testing.T, dial SignInDial) {
 			d.want("add", d.Add("a", registry.ServerConfig{URL: endpoint}), nil)
 			d.want("discover", d.Discover(d.ctx, "a"), registry.ErrSignInNeeded)
 		})
+	}
+}
+
+// Nobody waits for a sign-in that another run began. The server's health says that it failed, until one works.
+func testResumedSignIn(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+	d.auth.Answer = func(q url.Values) { q.Set("state", "of another") }
+	d.want("sign in", d.SignIn(d.ctx, "a"), registry.ErrSignIn)
+	if h, _ := d.Health("a"); h.ErrorCode != "sign_in_needed" {
+		t.Errorf("health %q: %s", h.ErrorCode, h.LastError)
+	}
+	p := d.prompts[0]
+	begun := &registry.BegunSignIn{Resume: p.Resume, URL: redirectURL + "?error=invalid_scope&iss=" + authOrigin + "&state=" + p.State}
+	d.want("resume", d.ResumeSignIn(d.ctx, "a", begun), registry.ErrSignIn)
+	for range 2 {
+		if h, _ := d.Health("a"); h.ErrorCode != "sign_in_failed" || !strings.Contains(h.LastError, "invalid_scope") || h.SignIn != registry.SignInNeeded {
+			t.Errorf("health %q: %s", h.ErrorCode, h.LastError)
+		}
+		d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+	}
+	d.auth.Answer = nil
+	d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+	if h, _ := d.Health("a"); h.LastError != "" || h.ErrorCode != "" {
+		t.Errorf("health %q: %s", h.ErrorCode, h.LastError)
 	}
 }
 
