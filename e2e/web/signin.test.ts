@@ -222,6 +222,28 @@ test('W16: who turns back from a redirect can sign in again', async () => {
   assert.equal(await echo(page), '{"a":1}')
 })
 
+test('W16: a sign-in that the authorization server refuses after a redirect leaves its words in the health', async () => {
+  const page = await open()
+  await discover(page)
+  await page.evaluate(() => {
+    window.open = () => null
+  })
+  await page.click('button')
+  await page.waitForSelector('#allow')
+  const back = new URL((await page.getAttribute('#allow', 'href'))!)
+  back.searchParams.delete('code')
+  back.searchParams.set('error', 'invalid_scope')
+  await page.goto(back.href)
+  await page.waitForURL(`${site.url}/?**`)
+  await ready(page)
+  await page.waitForFunction(() => /invalid_scope/.test(window.state().lastError ?? ''))
+  const { errorCode, lastError, signIn: state } = await discover(page)
+  assert.deepEqual([errorCode, state], ['sign_in_failed', 'needed'])
+  assert.match(lastError ?? '', /invalid_scope/)
+  await signIn(page)
+  assert.equal(await echo(page), '{"a":1}')
+})
+
 test('W16: two tabs that go to sign in at once both complete it', async () => {
   const tabs = [await open(), await open()]
   for (const page of tabs) {
