@@ -259,9 +259,9 @@ func (r *Registry) refreshNow(s *server) {
 }
 
 // autoRefresh contacts a server that was just added, changed or switched on,
-// once the host has begun to discover. The caller holds r.mu.
+// once the host has begun to discover, or if its resources are watched. The caller holds r.mu.
 func (r *Registry) autoRefresh(s *server) {
-	if r.discovered && !s.cfg.Disabled {
+	if (r.discovered || len(s.watched) > 0) && !s.cfg.Disabled {
 		r.refreshSoon(s)
 	}
 }

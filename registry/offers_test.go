@@ -567,6 +567,39 @@ func TestASubscriptionOutlivesItsSession(t *testing.T) {
 	}
 }
 
+// A server that was switched off, or that has another configuration, reports again, also where nobody has discovered.
+func TestASubscriptionOutlivesAChangeOfItsServer(t *testing.T) {
+	for name, change := range map[string]func(r *registry.Registry) error{
+		"off and on": func(r *registry.Registry) error {
+			return errors.Join(r.SetEnabled("a", false), r.SetEnabled("a", true))
+		},
+		"a header": func(r *registry.Registry) error {
+			return r.Update("a", registry.ServerConfig{URL: "https://a.example/mcp", Headers: map[string]string{"Key": "new"}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &library{harbour: new(harbour), has: everything}
+			shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+				var heard atomic.Int32
+				if _, err := r.SubscribeResource(t.Context(), "a", "a:1", func() { heard.Add(1) }); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * time.Second)
+				l.followed = nil
+				if err := change(r); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * time.Second)
+				l.say(registry.Notice{Updated: "a:1"})
+				time.Sleep(2 * time.Second)
+				if n := heard.Load(); n != 1 || len(l.followed) != 1 {
+					t.Errorf("heard %d, asked for %v", n, l.followed)
+				}
+			})
+		})
+	}
+}
+
 // A subscriber that joins while the server is asked learns of its refusal too.
 func TestSubscribersOfOneResourceShareARefusal(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}
