@@ -226,7 +226,7 @@ func notHeld(names []string, unknown error) error {
 	if byPin(names) {
 		return errNotShown
 	}
-	return Because(unknown, "not all of these are held")
+	return Because(unknown, "not all of these are held; getSnapshot().held and prompts({held: true}) have those that are")
 }
 
 // errNotShown is the error of an approval for a version that the server does not have any more.

@@ -57,7 +57,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 		return s.renew(ctx, used)
 	}
 	if s.c.opts.RedirectURL == "" || s.c.opts.Ask == nil {
-		return failure("no person can sign in here: the redirect URL is not set")
+		return failure("no person can sign in here without signIn: { redirectUrl, onAuthorize }")
 	}
 	m, err := s.discover(ctx)
 	if errors.Is(err, errNoOAuth) {

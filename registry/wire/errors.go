@@ -11,7 +11,7 @@ type Error struct {
 // The classes of errors. Several HTTP statuses share the code http_status.
 var (
 	SignInNeeded     = Error{"sign_in_needed", "Sign in: signIn(name), from a click.", false}
-	SignInFailed     = Error{"sign_in_failed", "Try again; the message says what the authorization server did.", false}
+	SignInFailed     = Error{"sign_in_failed", "The message says why. Mend that if it is yours to mend, and sign in again: signIn(name).", false}
 	UnknownServer    = Error{"unknown_server", "Add the server first, or check its name.", false}
 	ServerRemoved    = Error{"server_removed", "The server was removed or changed while this ran, and may have run it. Look at getTools() again.", false}
 	UnknownTool      = Error{"unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false}
