@@ -99,11 +99,34 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 		return answer{}, err
 	}
 	defer res.Body.Close()
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return answer{status: res.StatusCode, header: res.Header}, nil // a stream may stay open
+	a := answer{status: res.StatusCode, header: res.Header}
+	if !a.isStream() { // which may stay open
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+		a.body = string(bytes.TrimSpace(text))
 	}
-	text, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	return answer{res.StatusCode, res.Header, string(bytes.TrimSpace(text))}, nil
+	return a, nil
+}
+
+func (a answer) isStream() bool {
+	return a.status == 200 && strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream")
+}
+
+// noteMCP notes whether the answer to initialize is that of an MCP server, whatever its version. A server of HTTP+SSE
+// answers GET with a stream.
+func (r *report) noteMCP(who, path string, a, get answer) {
+	var message struct{ JSONRPC string }
+	_ = json.Unmarshal([]byte(a.body), &message)
+	fix := "Check the path of " + path + ": "
+	switch {
+	case a.status == 200:
+		fix += "the answer is " + cmp.Or(printable(a.header.Get("Content-Type")), "empty")
+	case a.status == 429 || a.status >= 500:
+		fix = "Try again later: " + http.StatusText(a.status)
+	default:
+		fix += http.StatusText(a.status)
+	}
+	r.note(message.JSONRPC == "2.0" || a.status == 401 || a.isStream() || get.isStream(),
+		fmt.Sprintf("%s answers MCP (status %d)", who, a.status), fix)
 }
 
 // checkProxy checks that a proxy works for the origin, and for no other one.
@@ -136,12 +159,12 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
 	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
-	post := func(target, accept string) answer {
-		a, _ := r.do(ctx, "POST", at, initialize, "Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
+	send := func(method, body, target, accept string) answer {
+		a, _ := r.do(ctx, method, at, body, "Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
 			"Content-Type", "application/json", "Accept", accept)
 		return a
 	}
-	a = post("https://169.254.169.254/latest/meta-data", acceptBoth)
+	a = send("POST", initialize, "https://169.254.169.254/latest/meta-data", acceptBoth)
 	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")",
 		"Unset ALLOW_PRIVATE: it is for local development.")
 	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page",
@@ -149,14 +172,13 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	if server == "" {
 		return
 	}
-	a = post(server, "text/html")
+	a = send("POST", initialize, server, "text/html")
 	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")",
 		"Is this Portolan's proxy?")
-	a = post(server, acceptBoth)
+	a = send("POST", initialize, server, acceptBoth)
 	r.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
 	if a.code() == "" {
-		r.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
-			"Check the path of the server's URL: "+http.StatusText(a.status))
+		r.noteMCP("the server", "the server's URL", a, send("GET", "", server, "text/event-stream"))
 	}
 }
 
@@ -167,8 +189,8 @@ func (r *report) checkServer(ctx context.Context, server string) {
 	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
-	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status),
-		"Check the path of the URL: "+http.StatusText(a.status))
+	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
+	r.noteMCP("it", "the URL", a, get)
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
 	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
 	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
@@ -189,9 +211,7 @@ func (r *report) checkServer(ctx context.Context, server string) {
 		ok := strings.Contains(allowed, ","+name+",") || strings.Contains(allowed, ",*,") && name != "authorization"
 		r.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
-	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
-	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") ||
-		get.status == 400 || get.status == 401
+	ok := err != nil || get.status == 405 || get.isStream() || get.status == 400 || get.status == 401
 	r.note(ok, "it answers a GET with a stream, or with 405",
 		fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
 }

@@ -89,6 +89,49 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// What answers a doctor is an MCP server by what it says, and not by its status.
+func TestDoctorKnowsMCP(t *testing.T) {
+	type reply struct {
+		status     int
+		kind, body string
+	}
+	html := reply{200, "text/html", "<!doctype html><title>A site</title>"}
+	modern := reply{400, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`}
+	stream := reply{200, "text/event-stream", "event: endpoint\ndata: /messages\n\n"}
+	for name, row := range map[string]struct {
+		post, get reply
+		want      string
+	}{
+		"a site":                    {html, html, "FAIL  it answers MCP (status 200)\n      Check the path of the URL: the answer is text/html"},
+		"nothing":                   {reply{404, "text/plain", "no"}, html, "FAIL  it answers MCP (status 404)\n      Check the path of the URL: Not Found"},
+		"a server that is busy":     {reply{429, "text/plain", "no"}, html, "FAIL  it answers MCP (status 429)\n      Try again later: Too Many Requests"},
+		"a server of 2026-07-28":    {modern, reply{405, "", ""}, "pass  it answers MCP (status 400)"},
+		"a server of HTTP+SSE":      {reply{405, "text/plain", "no"}, stream, "pass  it answers MCP (status 405)"},
+		"a server of event streams": {stream, reply{405, "", ""}, "pass  it answers MCP (status 200)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				r := row.post
+				if req.Method == http.MethodGet {
+					r = row.get
+				}
+				w.Header().Set("Content-Type", r.kind)
+				w.WriteHeader(r.status)
+				_, _ = io.WriteString(w, r.body)
+			}))
+			defer server.Close()
+			if _, out, _ := portolan(t, "doctor", "--server", server.URL+"/mcp", "--origin", ide); !strings.Contains(out, row.want) {
+				t.Errorf("%s\nwant %s", out, row.want)
+			}
+			proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private")
+			want := strings.ReplaceAll(strings.ReplaceAll(row.want, "it answers", "the server answers"), "the URL", "the server's URL")
+			if _, out, _ := portolan(t, "doctor", "--proxy", proxy, "--server", server.URL+"/mcp", "--origin", ide); !strings.Contains(out, want) {
+				t.Errorf("%s\nwant %s", out, want)
+			}
+		})
+	}
+}
+
 // TestTicketAndSeal uses a ticket and a seal of the commands, as a page without the keys
 // of the proxy and the server.
 func TestTicketAndSeal(t *testing.T) {
