@@ -21,7 +21,7 @@ const hrefPlace = "{href}"
 func URL(template, href string) (string, error) {
 	url, rest, found := strings.Cut(template, hrefPlace)
 	if !found {
-		return "", registry.Because(registry.ErrInvalidConfig, "proxy is on, but no proxy template with {href} is set")
+		return "", registry.Because(registry.ErrInvalidConfig, "proxy is on, but the option proxy of the registry is no URL with {href}, such as https://proxy.example/?url={href}")
 	}
 	for found {
 		var part string
