@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -310,5 +311,61 @@ func TestServerThatGoesToTheModernEra(t *testing.T) {
 			t.Errorf("session %q: version %s", session, h.ProtocolVersion)
 		}
 		_ = r.Close()
+	}
+}
+
+// A server of 2026-07-28 may be replaced by one of before, which asks for a session or refuses the version.
+func TestServerThatGoesBackToTheLegacyEra(t *testing.T) {
+	reply := func(code int, words string) func(http.ResponseWriter, registrytest.Message) {
+		return func(w http.ResponseWriter, m registrytest.Message) {
+			registrytest.ReplyError(w, m, http.StatusBadRequest, code, words)
+		}
+	}
+	for name, row := range map[string]struct {
+		refuse func(http.ResponseWriter, registrytest.Message)
+		want   string // the version of the session afterwards
+	}{
+		"no session":      {reply(-32000, "Bad Request: No valid session ID provided"), "2025-11-25"},
+		"another version": {reply(-32000, "Bad Request: Unsupported protocol version (supported versions: 2025-11-25)"), "2025-11-25"},
+		"Python":          {reply(-32600, "Bad Request: Missing session ID"), "2025-11-25"},
+		"Go": {func(w http.ResponseWriter, _ registrytest.Message) {
+			http.Error(w, "Bad Request: Unsupported protocol version", 400)
+		}, "2025-11-25"},
+		"a fault of a tool": {reply(-32000, "the file is missing"), "2026-07-28"},
+		"invalid params":    {reply(-32602, "the session of the theatre is missing"), "2026-07-28"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &registrytest.Script{Session: "s"}
+			var legacy atomic.Bool
+			for method, result := range map[string]string{
+				"tools/call": `{"content":[]}`, "tools/list": `{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`,
+				"server/discover": `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`,
+			} {
+				s.On(method, func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+					if legacy.Load() && m.Header.Get("MCP-Protocol-Version") == "2026-07-28" {
+						row.refuse(w, m)
+					} else {
+						registrytest.Reply(w, m, result)
+					}
+				})
+			}
+			c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+			r := registry.New(&registry.Options{Connect: c.Connect})
+			defer r.Close()
+			if err := r.Add("a", registry.ServerConfig{URL: endpoint}); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			legacy.Store(true)
+			_, err := r.Dispatch(t.Context(), registry.Call{Name: "a__t"})
+			if h, _ := r.Health("a"); h.ProtocolVersion != row.want || (err == nil) != (row.want == "2025-11-25") {
+				t.Errorf("version %s: %v", h.ProtocolVersion, err)
+			}
+			if n := len(s.Received("tools/call")); n != map[string]int{"2025-11-25": 2, "2026-07-28": 1}[row.want] {
+				t.Errorf("%d calls were sent", n)
+			}
+		})
 	}
 }

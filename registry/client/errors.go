@@ -72,6 +72,10 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	}
 	// Until 2025-11-25 a version that was agreed on is refused by a server of another era only.
 	moved := rpc != nil && rpc.Code == codeUnsupportedVersion && !s.modern && s.info.ProtocolVersion != ""
+	if s.modern && e.Status == 400 && isLegacyRefusal(rpc, status.Detail) {
+		moved = true
+		s.d.forget()
+	}
 	switch {
 	case withSession && (moved || s.sessionID != "" && forgot(e.Status, rpc)):
 		s.mu.Lock()
@@ -105,6 +109,14 @@ func (d *dial) redirected(e *Event) error {
 func forgot(status int, rpc *registry.RPCError) bool {
 	return status == 404 && (rpc == nil || rpc.Code != registry.CodeMethodNotFound) || status == 400 &&
 		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(text.Lower(rpc.Message), "session"))
+}
+
+// isLegacyRefusal reports whether words refuse a request of 2026-07-28 as servers of the versions before do, which has not
+// run: they miss a session, or do not know the version.
+func isLegacyRefusal(rpc *registry.RPCError, words string) bool {
+	words = text.Lower(words)
+	return (rpc == nil || rpc.Code == -32000 || rpc.Code == codeInvalidRequest) &&
+		(strings.Contains(words, "session") || strings.Contains(words, "protocol version"))
 }
 
 // redact hides the configured header values, the session id, and the secrets of the
