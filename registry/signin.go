@@ -230,15 +230,23 @@ func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	return cfg, onServer(name, op, err)
 }
 
+// Who names who signs in: the configured client, and the flow unless a person is asked. It is "" for nil.
+func (a *Auth) Who() string {
+	switch {
+	case a == nil:
+		return ""
+	case a.IsSilent():
+		return a.Flow + " " + a.ClientID
+	}
+	return a.ClientID
+}
+
+// IsSilent reports whether the flow gets tokens without a person.
+func (a *Auth) IsSilent() bool { return a.Flow != "" && a.Flow != "authorization-code" }
+
 // sameSignIn reports whether a sign-in with c holds for d too.
 func (c *ServerConfig) sameSignIn(d *ServerConfig) bool {
-	client := func(a *Auth) string {
-		if a == nil {
-			return ""
-		}
-		return a.ClientID
-	}
-	return endpoint.Resource(c.URL) == endpoint.Resource(d.URL) && client(c.Auth) == client(d.Auth) &&
+	return endpoint.Resource(c.URL) == endpoint.Resource(d.URL) && c.Auth.Who() == d.Auth.Who() &&
 		c.HasAuthorization() == d.HasAuthorization()
 }
 

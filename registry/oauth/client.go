@@ -92,7 +92,7 @@ func New(opts Options) *Client {
 }
 
 // Server returns the sign-in of the server name at href, an absolute URL. For the same
-// name, href and client ID it returns the same sign-in, which takes over auth and fetch.
+// name, href and auth.Who it returns the same sign-in, which takes over auth and fetch.
 // State reports it from now on.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	s := c.Known(name, href, auth, fetch)
@@ -110,8 +110,8 @@ func (c *Client) Known(name, href string, auth *registry.Auth, fetch Fetch) *Ser
 		at = &parts{host: "."}
 	}
 	key := name + "\n" + href
-	if auth != nil && auth.ClientID != "" {
-		key += "\n" + auth.ClientID
+	if who := auth.Who(); who != "" {
+		key += "\n" + who
 	}
 	c.mu.Lock()
 	s := c.servers[key]

@@ -108,11 +108,7 @@ func (s *Server) configured() *settings {
 	return now
 }
 
-// isSilent reports whether the flow gets tokens without a person.
-func (s *Server) isSilent() bool {
-	flow := s.auth().Flow
-	return flow != "" && flow != "authorization-code"
-}
+func (s *Server) isSilent() bool { return s.auth().IsSilent() }
 
 func (s *Server) auth() *registry.Auth { return &s.configured().auth }
 

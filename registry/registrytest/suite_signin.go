@@ -536,20 +536,28 @@ func testAnotherURL(t *testing.T, dial SignInDial) {
 func testAnotherClient(t *testing.T, dial SignInDial) {
 	for name, cfg := range map[string]registry.ServerConfig{
 		"another client": {Auth: &registry.Auth{ClientID: "other"}},
+		"another flow":   {Auth: &registry.Auth{Flow: "client-credentials", ClientID: "me", ClientSecret: "secret"}},
 		"a header":       {Headers: map[string]string{"authorization": "Bearer mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+			before := registry.ServerConfig{}
+			isSilent := cfg.Auth != nil && cfg.Auth.Flow != ""
+			if isSilent {
+				before.Auth = &registry.Auth{Flow: "authorization-code", ClientID: "me"}
+			}
+			d := newDesk(t, dial, &AuthServer{}, nil, before)
 			d.signedIn()
 			cfg.URL = endpoint
 			d.want("update", d.Update("a", cfg), nil)
-			if err := d.Discover(d.ctx); err == nil {
-				t.Error("the earlier tokens are used")
+			if err := d.Discover(d.ctx); (err == nil) != isSilent {
+				t.Errorf("after the update: %v", err)
 			}
-			if h, _ := d.Health("a"); h.SignIn == registry.SignedIn {
+			if h, _ := d.Health("a"); (h.SignIn == registry.SignedIn) != isSilent {
 				t.Errorf("health says %q", h.SignIn)
 			}
-			if cfg.Headers == nil {
+			if isSilent {
+				d.count("client_credentials", 1)
+			} else if cfg.Headers == nil {
 				d.want("sign in", d.SignIn(d.ctx, "a"), nil)
 				d.want("call", d.echo(), nil)
 			}
