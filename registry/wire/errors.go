@@ -35,7 +35,7 @@ var (
 	Timeout          = Error{"timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true}
 	Aborted          = Error{"aborted", "The caller cancelled the call.", false}
 	Network          = Error{"network", "No answer came. Check your network, the URL and the server. In a browser it may also lack CORS headers: set proxy: true and a proxy.", true}
-	Protocol         = Error{"protocol", "The URL may not be an MCP endpoint (often it ends in /mcp or /sse).", false}
+	Protocol         = Error{"protocol", "Tell the server's maker. If it has never worked, the URL may not be an MCP endpoint (often it ends in /mcp or /sse).", false}
 	ServerError      = Error{"server_error", "The server refused the request; its message says why.", false}
 	Internal         = Error{"internal", "", false}
 	ProxyRefused     = Error{"proxy_refused", "", false}
