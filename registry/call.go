@@ -566,7 +566,7 @@ func (r *Registry) checkDeadlines() {
 	}
 	r.mu.Unlock()
 	for _, p := range late {
-		p.giveUp(context.DeadlineExceeded, frozen)
+		p.giveUp(errLate, frozen)
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *Registry) connect(s *server) *flight {
 	cfg, timeout := s.cfg.clone(), r.timeout(s)
 	c := &conn{}
 	s.connecting = r.startFlight(func(ctx context.Context) (*conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
+		ctx, cancel := context.WithTimeoutCause(ctx, timeout, errLate)
 		defer cancel()
 		if err := r.loadPins(s); err != nil {
 			return nil, err

@@ -177,7 +177,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 	r.mu.Lock()
 	timeout := r.timeout(s)
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errLate)
 	defer cancel()
 	limits := &r.opts.Limits
 	l := &listing{}

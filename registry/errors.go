@@ -68,6 +68,9 @@ var (
 	ErrInvalidArguments = validate.ErrArguments
 )
 
+// errLate is [context.DeadlineExceeded] in words for people and models.
+var errLate error = &kindError{context.DeadlineExceeded, &sentinel{"no answer in time", &wire.Timeout, false}}
+
 // A ServerError says which server failed, and in which operation.
 type ServerError struct {
 	Server string

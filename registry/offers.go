@@ -463,7 +463,7 @@ type stopwatch struct {
 func startWatch(ctx context.Context, limit time.Duration) (context.Context, *stopwatch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &stopwatch{cancel: cancel, until: time.Now().Add(limit)}
-	c.timer = time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	c.timer = time.AfterFunc(limit, func() { cancel(errLate) })
 	return ctx, c
 }
 
