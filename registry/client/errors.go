@@ -111,8 +111,8 @@ func forgot(status int, rpc *registry.RPCError) bool {
 		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(text.Lower(rpc.Message), "session"))
 }
 
-// isLegacyRefusal reports whether words refuse a request of 2026-07-28 as servers of the versions before do, which has not
-// run: they miss a session, or do not know the version.
+// isLegacyRefusal reports whether words refuse a request of 2026-07-28 as older servers do: they miss a session, or do not
+// know the version. The request has not run.
 func isLegacyRefusal(rpc *registry.RPCError, words string) bool {
 	words = text.Lower(words)
 	return (rpc == nil || rpc.Code == -32000 || rpc.Code == codeInvalidRequest) &&
