@@ -3,12 +3,14 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -78,6 +80,11 @@ const (
 	methodCancelled  = "notifications/cancelled"
 )
 
+// greetTime is the time for the next bridge to answer the repeated initialize, as for an extension.
+const greetTime = 30 * time.Second
+
+var errSilent = errors.New("the bridge that has the port by now does not answer: end it, and start the client again")
+
 // KeepClient reads the client's messages until its input ends.
 func KeepClient(in io.ReadCloser, out io.Writer) *KeptClient {
 	k := &KeptClient{
@@ -120,11 +127,14 @@ func (k *KeptClient) Serve(bridge func(in io.ReadCloser, out io.WriteCloser) err
 	pass := func(text json.RawMessage) { _, _ = feed.Write(append(bytes.Clone(text), '\n')) } // else the bridge has ended
 	session, rest := k.repeats()
 	if session != nil {
-		pass(session)
+		go pass(session)
 		select {
 		case <-k.greeted:
 		case err := <-done:
 			return k.left(err)
+		case <-time.After(greetTime):
+			in.Close()
+			return k.left(errSilent)
 		}
 	}
 	for _, text := range rest {
@@ -290,7 +300,7 @@ func (k *KeptClient) left(err error) (clientEnded bool, _ error) {
 			}})
 		case strings.HasPrefix(m.Method, "tasks/"):
 			lines = append(lines, map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": &jsonrpc.Error{
-				Code: jsonrpc.CodeInternalError, Message: "the bridge that had the task has ended",
+				Code: jsonrpc.CodeInternalError, Message: "the bridge that had the task has ended" + taskAdvice,
 			}})
 		default:
 			return false // the next bridge answers it

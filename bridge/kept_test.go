@@ -1,12 +1,14 @@
 package bridge_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -143,4 +145,32 @@ func TestAClientOutlivesItsBridge(t *testing.T) {
 			clientIn.Close()
 		})
 	}
+}
+
+// The next bridge proves that it is one and then says nothing. Neither the client nor this process waits for it forever.
+func TestANextBridgeThatDoesNotAnswerIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bridgeIn, clientOut := io.Pipe()
+		kept := bridge.KeepClient(bridgeIn, io.Discard)
+		defer bridgeIn.Close()
+		defer kept.Close()
+		go fmt.Fprintln(clientOut, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+		_, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+			if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
+				return err
+			}
+			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+			return bridge.ErrEnded
+		})
+		if !errors.Is(err, bridge.ErrEnded) {
+			t.Fatalf("the first bridge: %v", err)
+		}
+		clientEnded, err := kept.Serve(func(in io.ReadCloser, _ io.WriteCloser) error {
+			_, err := io.Copy(io.Discard, in)
+			return err
+		})
+		if clientEnded || err == nil || errors.Is(err, bridge.ErrEnded) || !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("the next bridge: %v, %v", clientEnded, err)
+		}
+	})
 }

@@ -213,6 +213,9 @@ func (ts *tasks) close() {
 	ts.work.Wait()
 }
 
+// taskAdvice ends the error of a request about a task that is gone.
+const taskAdvice = ": its call may have run; look before you call the tool again"
+
 // find returns a task of a session.
 func (ts *tasks) find(session, id string) (*task, error) {
 	ts.mu.Lock()
@@ -220,7 +223,8 @@ func (ts *tasks) find(session, id string) (*task, error) {
 	if t := ts.all[id]; t != nil && t.session == session && !t.over() {
 		return t, nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such task of this client any more"}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such task of this client any more, " +
+		"because its time is over or its bridge has ended" + taskAdvice}
 }
 
 // of returns the tasks of a session, the oldest first.
