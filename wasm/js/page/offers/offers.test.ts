@@ -36,3 +36,23 @@ test('the text of a resource in a prompt counts to its bound as other texts do',
     resource: { uri: 'a://b', mimeType: 'text/plain', text: texts[1] },
   })
 })
+
+test('a watched resource counts as changed once the module runs again, because an update may be lost', async () => {
+  let crash = (_: unknown) => {}
+  const ask = (_: unknown, { onProgress }: { onProgress(): void }) => {
+    onProgress() // the server agrees
+    return new Promise((_, reject) => crash = reject)
+  }
+  const offers = new Offers({ requests: { ask } } as never)
+  let changes = 0, changed = () => {}
+  const heard = new Promise<void>((resolve) => changed = resolve)
+  const end = await offers.subscribe('s', 'a://b', () => {
+    changes++
+    changed()
+  })
+  assert.equal(changes, 0)
+  crash(Object.assign(new Error('crashed'), { code: 'runtime_crashed' }))
+  await heard
+  assert.equal(changes, 1)
+  end()
+})

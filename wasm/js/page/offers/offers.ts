@@ -150,12 +150,9 @@ export class Offers {
     let agreed = () => {}, hasAgreed = false
     const first = new Promise<void>((resolve) => agreed = resolve)
     const running = this.#last({ method: 'subscribeResource', name: server, uri }, ends.signal, () => {
-      let begun = false
-      return () => {
-        if (begun) listener()
-        begun = hasAgreed = true
-        agreed()
-      }
+      if (hasAgreed) listener() // also once the server agrees again: it may have reported an update meanwhile
+      hasAgreed = true
+      agreed()
     }, () => hasAgreed)
     await Promise.race([first, running])
     running.catch(() => {})
@@ -166,12 +163,12 @@ export class Offers {
   async #last(
     body: RequestBody,
     signal: AbortSignal,
-    listen: () => (progress: unknown) => void,
+    onProgress: (progress: unknown) => void,
     hasBegun = () => true,
   ): Promise<never> {
     for (;;) {
       try {
-        await this.#source.requests.ask(body, { signal, onProgress: listen() })
+        await this.#source.requests.ask(body, { signal, onProgress })
       } catch (e) {
         if ((e as RegistryError).code !== 'runtime_crashed' || !hasBegun()) throw e
         await pause(RETRY_MS, signal)
@@ -199,7 +196,7 @@ export class Offers {
     return this.#last(
       { method: 'followLogs' },
       signal,
-      () => (progress) => listener((progress as { log: types.LogEntry }).log),
+      (progress) => listener((progress as { log: types.LogEntry }).log),
     )
   }
 
