@@ -128,3 +128,27 @@ test('a person who uses the tab of a prompt that gets no response keeps it, and 
   assert.equal((await failed).sent, 1)
   assert.match((await asking.look(id)).field, /mine/)
 })
+
+test('an idle tab that a person has clicked in stays, because they may read it on a second screen', async () => {
+  await asking.ask('chatgpt') // so it is the first one that is looked at
+  await asking.ask('gemini')
+  await asking.idle()
+  const [read, unused] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
+  const tab = await hands('chatgpt')
+  await tab.click('document.body')
+  await tab.detach()
+  await asking.rig.panel.evaluate(async (windowId) => {
+    await chrome.tabs.create({ windowId, url: 'about:blank' }) // the click gave this window the focus
+    const { places } = await chrome.storage.session.get('places') as { places: Record<string, { usedAt: number }> }
+    for (const place of Object.values(places)) place.usedAt -= 6 * 60_000
+    await chrome.storage.session.set({ places })
+  }, read.windowId)
+  await asking.rig.killWorker()
+  await asking.rig.panel.until(
+    (id) => chrome.tabs.get(id).then(() => false, () => true),
+    [unused.id],
+    'the other one is closed',
+    45_000,
+  )
+  assert.equal((await asking.tab('chatgpt')).id, read.id)
+})

@@ -132,11 +132,12 @@ export class ChatTabs extends Stored<Places> {
     if (record) await this.used(site, { id: record.tabId, ...record })
   }
 
-  /** Closes idle tabs that the user does not look at. */
+  /** Closes idle tabs whose page the user neither looks at nor has clicked or typed in: it may be on a second screen. */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
     for (const [site, { tabId, usedAt }] of this.records()) {
-      if (busy(site) || Date.now() - usedAt < idle) continue
-      if (!await browser.seesTab(tabId)) await this.abandon(site)
+      if (busy(site) || Date.now() - usedAt < idle || await browser.seesTab(tabId)) continue
+      const isUsed = browser.runInTab(tabId, () => navigator.userActivation.hasBeenActive, []).catch(() => false)
+      if (!await timeout(reactionTimeout, isUsed)) await this.abandon(site)
     }
   }
 
