@@ -181,7 +181,7 @@ func (l *Local) Attach(ctx context.Context, profile, project string, in io.ReadC
 func (l *Local) forward(ctx context.Context, in io.ReadCloser, w *lineWriter) error {
 	lines := newLineReader(in, w)
 	for {
-		_, messages, err := lines.next()
+		messages, err := lines.next()
 		if err != nil {
 			return nil
 		}

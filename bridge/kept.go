@@ -96,7 +96,7 @@ func KeepClient(in io.ReadCloser, out io.Writer) *KeptClient {
 		defer close(k.messages)
 		lines := newLineReader(in, k.w)
 		for {
-			_, messages, err := lines.next()
+			messages, err := lines.next()
 			if err != nil {
 				return
 			}

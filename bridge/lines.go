@@ -18,7 +18,7 @@ type lineReader struct {
 	io.Closer
 	r    *bufio.Reader
 	w    *lineWriter
-	rest []byte // of the line that Read returns
+	rest []byte // of what Read returns
 }
 
 func newLineReader(in io.ReadCloser, w *lineWriter) *lineReader {
@@ -40,30 +40,32 @@ func (l *lineReader) line() (line []byte, err error) {
 }
 
 // next returns the messages of the next line: one, or those of a batch (2025-03-26).
-func (l *lineReader) next() (line []byte, messages []json.RawMessage, err error) {
+func (l *lineReader) next() (messages []json.RawMessage, err error) {
 	for {
-		line, err = l.line()
+		line, err := l.line()
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			large := len(line) > localLimits.Frame || socket.TooDeep(line, localLimits.Depth)
 			if messages = messagesIn(line); len(messages) > 0 && !large {
-				return line, messages, nil
+				return messages, nil
 			}
 			l.w.refuse(line)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }
 
-// Read returns lines with messages.
+// Read returns messages, one a line. go-sdk would not answer a batch with a notification, and end a newer session.
 func (l *lineReader) Read(p []byte) (int, error) {
 	if len(l.rest) == 0 {
-		line, _, err := l.next()
+		messages, err := l.next()
 		if err != nil {
 			return 0, err
 		}
-		l.rest = append(line, '\n')
+		for _, m := range messages {
+			l.rest = append(append(l.rest, m...), '\n')
+		}
 	}
 	n := copy(p, l.rest)
 	l.rest = l.rest[n:]

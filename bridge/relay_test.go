@@ -636,7 +636,7 @@ func TestLinesThatAreNoMessagesEndNoSession(t *testing.T) {
 				}
 				return lines.Text()
 			}
-			answer(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26",` +
+			answer(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 				`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
 			deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
 			for line, want := range map[string]string{
@@ -648,12 +648,10 @@ func TestLinesThatAreNoMessagesEndNoSession(t *testing.T) {
 					t.Errorf("%.40s: %s", line, text)
 				}
 			}
-			batch := `[{"jsonrpc":"2.0","id":6,"method":"ping"},{"jsonrpc":"2.0","id":7,"method":"ping"}]`
-			text := answer(batch)
-			if !strings.HasPrefix(text, "[") { // an attached client gets one response after the other
-				text += answer("\n")
-			}
-			if !strings.Contains(text, `"id":6`) || !strings.Contains(text, `"id":7`) {
+			// go-sdk counts a notification of a batch as a request, and newer versions have no batches.
+			text := answer(`[{"jsonrpc":"2.0","id":6,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},` +
+				`{"jsonrpc":"2.0","id":7,"method":"ping"}]`)
+			if text += answer("\n"); !strings.Contains(text, `"id":6`) || !strings.Contains(text, `"id":7`) {
 				t.Errorf("a batch: %s", text)
 			}
 			clientOut.Close()
