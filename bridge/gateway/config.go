@@ -69,7 +69,11 @@ type written struct {
 func parseConfig(text []byte, dir string) (servers []Server, notes []string, err error) {
 	// The keys of Claude, Cursor and others, of VS Code, of Zed, and of opencode.
 	var file map[string]json.RawMessage
-	if err := json.Unmarshal(plainJSON(text), &file); err != nil {
+	text = plainJSON(text)
+	if err := json.Unmarshal(text, &file); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			err = fmt.Errorf("%w in line %d", err, 1+bytes.Count(text[:syntax.Offset], []byte("\n")))
+		}
 		return nil, nil, fmt.Errorf("not JSON: %w", err)
 	}
 	entries := map[string]json.RawMessage{}
@@ -109,8 +113,8 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 // readServer reads one entry. why is the reason to leave it out.
 func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 	var w written
-	if json.Unmarshal(raw, &w) != nil {
-		return s, "its members have types that no client writes"
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(raw, &w)); ok {
+		return s, fmt.Sprintf("%s has the wrong type: %s", cmp.Or(wrong.Field, "the entry"), wrong.Value)
 	}
 	if w.Disabled || w.Enabled != nil && !*w.Enabled {
 		return s, "it is switched off"
@@ -208,7 +212,7 @@ func CommandServer(line []string) Server {
 }
 
 // plainJSON removes comments and commas before a closing bracket, which the files of some
-// clients have.
+// clients have. Lines keep their numbers.
 func plainJSON(text []byte) []byte {
 	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
 	out := make([]byte, 0, len(text))
@@ -234,8 +238,8 @@ func plainJSON(text []byte) []byte {
 			if end < 0 {
 				return out
 			}
+			out = append(append(out, ' '), bytes.Repeat([]byte("\n"), bytes.Count(text[i:i+end+4], []byte("\n")))...)
 			i += end + 3
-			out = append(out, ' ')
 		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
 			out = append(out, c)
 		default:

@@ -45,13 +45,14 @@ func TestReadConfig(t *testing.T) {
 		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
 			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]},
-			"g":{"command":"x","envFile":"${workspaceFolder}/.env"}}}`,
+			"g":{"command":"x","envFile":"${workspaceFolder}/.env"},"h":{"command":"x","env":{"PORT":80}},"i":{"command":"x","args":"y"}}}`,
 			nil,
 			[]string{
 				"a: left out, because ${input:key} has no value", "b: left out, because it is switched off", "c: left out, because it has no command",
-				"d: left out, because its members have types that no client writes", "e: left out, because a value has a zero byte, or the name of a variable is empty or has a =",
+				"d: left out, because the entry has the wrong type: number", "e: left out, because a value has a zero byte, or the name of a variable is empty or has a =",
 				"f: left out, because ${NO_SUCH_VARIABLE} has no value",
 				"g: left out, because the gateway reads no envFile; write its variables into env",
+				"h: left out, because env has the wrong type: number", "i: left out, because args has the wrong type: string",
 			},
 		},
 	} {
@@ -76,6 +77,10 @@ func TestReadConfig(t *testing.T) {
 		if _, _, err := parseConfig([]byte(text), dir); err == nil {
 			t.Errorf("%q was read", text)
 		}
+	}
+	broken := "{ /* one\r\ntwo */\r\n\"mcpServers\": { // three\r\n\"a\" 4\r\n}}"
+	if _, _, err := parseConfig([]byte(broken), dir); err == nil || !strings.HasSuffix(err.Error(), "in line 4") {
+		t.Errorf("a missing colon: %v", err)
 	}
 	if _, _, err := ReadConfig(filepath.Join(dir, "none")); err == nil {
 		t.Error("a missing file was read")

@@ -561,3 +561,18 @@ func TestEraIsFoundOnce(t *testing.T) {
 		})
 	}
 }
+
+// The error of a program says how it ended, and not what its runtime prints behind it.
+func TestTheErrorAtTheEndIsKept(t *testing.T) {
+	stack := strings.Repeat("    at run (main.js:1:2)\n", 8)
+	for text, want := range map[string]string{
+		"starting\nTypeError: no key\n" + stack + "\nNode.js v22.0.0\n":               "TypeError: no key",
+		"Error: a cache is missing\n" + strings.Repeat("works\n", 30) + "disk full\n": "disk full",
+		"one\ntwo": "two", "": "",
+	} {
+		p := &process{note: func(string) {}}
+		if p.readErrors(strings.NewReader(text)); p.last != want {
+			t.Errorf("%.40q: %q", text, p.last)
+		}
+	}
+}

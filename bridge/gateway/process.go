@@ -35,7 +35,7 @@ type process struct {
 	started bool
 	closing bool
 	reason  string // why the gateway ends it; empty if the program ends by itself
-	last    string // the last line of stderr
+	last    string // what stderr says of the end
 }
 
 // An exitNote says how a process ended.
@@ -43,7 +43,7 @@ type exitNote struct {
 	Code   int    // -1 if a signal ended it, or the gateway
 	How    string // "exit code 3", "signal: killed", or why the gateway ended it
 	Asked  bool   // the gateway ended it because nobody uses it
-	Stderr string // the last line
+	Stderr string // its last line, or the error above it
 }
 
 // maxQueued bounds the messages that a program has not read yet.
@@ -255,15 +255,24 @@ func readLine(r *bufio.Reader, limit int) (line []byte, err error) {
 	}
 }
 
+// errorLines is how many lines behind an error still belong to it: Node prints a stack and its own version there.
+const errorLines = 20
+
 // readErrors reads stderr. Of a long line it keeps the beginning.
 func (p *process) readErrors(r io.Reader) {
 	lines := bufio.NewReaderSize(r, longestRead)
+	after := errorLines // lines behind the last error
 	for whole := true; ; {
 		part, err := lines.ReadSlice('\n')
 		if text := printable(part); whole && text != "" {
-			p.mu.Lock()
-			p.last = text
-			p.mu.Unlock()
+			if after++; strings.Contains(text, "Error: ") {
+				after = 0
+			}
+			if after == 0 || after > errorLines {
+				p.mu.Lock()
+				p.last = text
+				p.mu.Unlock()
+			}
 			p.note(text)
 		}
 		whole = err == nil

@@ -96,7 +96,7 @@ func (e *entry) gone() *fault {
 	return e.fault(e.last)
 }
 
-// fault says how the program ended, with the last line of its stderr. e.mu is held.
+// fault says how the program ended, and what its stderr says of that. e.mu is held.
 func (e *entry) fault(note exitNote) *fault {
 	text := fmt.Sprintf("the program %s ended", e.Name)
 	if note.How != "" {
