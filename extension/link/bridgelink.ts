@@ -52,7 +52,9 @@ export class BridgeLink {
   private connection: Connection | undefined
   private attempt: Promise<void> | undefined
   private failures = 0
+  /** When the bridge last sent something, and the last {@link wake}, in ms of performance.now(). */
   private heardAt = 0
+  private wokeAt = 0
   private timer: ReturnType<typeof setTimeout> | undefined
   /**
    * Until then, in ms of performance.now(), a copy of this profile has the connection. Two copies would take it from
@@ -71,10 +73,11 @@ export class BridgeLink {
 
   /** Connects if that is wanted and not done yet. Called by alarms, at the start, and by the user. */
   async wake(): Promise<void> {
-    // The clock may have been set back.
-    if (this.connection && Math.abs(Date.now() - this.heardAt) > silence)
-      this.connection.close(1000, 'the bridge is silent')
-    if (this.stopped || this.connection || performance.now() < this.yieldsUntil) return
+    const now = performance.now() // the clock may be set
+    if (now - this.wokeAt > silence) this.heardAt = now // the computer slept, and the bridge with it
+    this.wokeAt = now
+    if (now - this.heardAt > silence) this.connection?.close(1000, 'the bridge is silent')
+    if (this.stopped || this.connection || now < this.yieldsUntil) return
     this.attempt ??= this.dial().finally(() => {
       this.attempt = undefined
     })
@@ -145,9 +148,9 @@ export class BridgeLink {
 
   private open(connection: Connection): void {
     this.connection = connection
-    this.heardAt = Date.now()
+    this.heardAt = performance.now()
     connection.intercept = (text) => {
-      this.heardAt = Date.now()
+      this.heardAt = performance.now()
       return answerPing(connection, text)
     }
     this.failures = 0
