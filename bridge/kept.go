@@ -71,8 +71,8 @@ func (m message) withID(id json.RawMessage) json.RawMessage {
 	return text
 }
 
-// The ids of requests that are repeated begin with this. Their responses are not for the client.
-const repeatedID = `"portolan/repeated/`
+// The ids of requests that are repeated begin with this, and their kind follows. Their responses are not for the client.
+const repeatedID = "portolan/repeated/"
 
 const (
 	methodInitialize = "initialize"
@@ -165,7 +165,8 @@ func (k *KeptClient) repeats() (session json.RawMessage, rest []json.RawMessage)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for kind, m := range k.kept {
-		text := m.withID(fmt.Appendf(nil, `%s%d"`, repeatedID, len(rest)))
+		id, _ := json.Marshal(repeatedID + kind) // a string has a JSON text
+		text := m.withID(id)
 		if kind == methodInitialize {
 			session = text
 		} else {
@@ -235,10 +236,15 @@ func (k *KeptClient) hears(m message) json.RawMessage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
-	case m.Method == "" && bytes.HasPrefix(m.ID, []byte(repeatedID)):
+	case m.Method == "" && bytes.HasPrefix(m.ID, []byte(`"`+repeatedID)):
 		select {
 		case k.greeted <- struct{}{}:
 		default:
+		}
+		var id string
+		_ = json.Unmarshal(m.ID, &id)
+		if uri, ok := strings.CutPrefix(id, repeatedID+methodSubscribe); ok { // it may have changed meanwhile
+			return notification("notifications/resources/updated", "uri", uri)
 		}
 		return nil
 	case m.Method == "":
@@ -263,16 +269,17 @@ func (k *KeptClient) hears(m message) json.RawMessage {
 		for id, own := range k.asked {
 			if bytes.Equal(own, m.Params.RequestID) {
 				delete(k.asked, id)
-				return withdrawal(id)
+				return notification(methodCancelled, "requestId", json.RawMessage(id))
 			}
 		}
 	}
 	return m.text
 }
 
-// withdrawal takes a question back.
-func withdrawal(id string) json.RawMessage {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"%s","params":{"requestId":%s}}`, methodCancelled, id)
+// notification returns one with a single param.
+func notification(method, param string, value any) json.RawMessage {
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": method, "params": map[string]any{param: value}})
+	return text
 }
 
 // left answers the calls that were under way, and takes the bridge's questions back.
@@ -288,7 +295,7 @@ func (k *KeptClient) left(err error) (clientEnded bool, _ error) {
 	}
 	var lines []any
 	for id := range k.asked {
-		lines = append(lines, withdrawal(id))
+		lines = append(lines, notification(methodCancelled, "requestId", json.RawMessage(id)))
 	}
 	clear(k.asked)
 	k.open = slices.DeleteFunc(k.open, func(m message) bool {

@@ -126,7 +126,8 @@ func TestAClientOutlivesItsBridge(t *testing.T) {
 			}
 			if version != modern {
 				expect(t, askedAgain, "+file:///a")
-				for len(heard) == 0 { // go-sdk notes a subscription after its handler
+				expect(t, heard, "file:///a") // it may have changed meanwhile
+				for len(heard) == 0 {         // go-sdk notes a subscription after its handler
 					if err := heir.server.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: "file:///a"}); err != nil {
 						t.Fatal(err)
 					}

@@ -134,7 +134,8 @@ func (b *Bridge) watching(l *link, uri string) map[*mcp.ServerSession]*relay {
 	return relays
 }
 
-// watchAgain subscribes to what the clients of a browser watch, or to one resource of it.
+// watchAgain subscribes to what the clients of a browser watch, or to one resource of it. What they watch may have
+// changed while there was no connection.
 func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 	asked := make(map[string]bool)
 	for session, r := range b.watching(l, only) {
@@ -156,6 +157,8 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 			cancel()
 			if err != nil {
 				l.log.Warn("a resource is not watched any more", "profile", l.Label, "error", err)
+			} else if only == "" {
+				b.updated(l, uri)
 			}
 		}
 	}
