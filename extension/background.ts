@@ -281,7 +281,10 @@ const publisher = new StatePublisher(
     pair: ({ address }) => void pairer.pair(address),
     digits: ({ digits }) => pairer.digits(digits),
     cancelPairing: () => pairer.cancel(),
-    unpair: ({ pairing }) => links.unpair(pairing),
+    unpair: async ({ pairing }) => {
+      await links.unpair(pairing)
+      started.stop(pairing)
+    },
     reconnect: ({ pairing }) => void links.reconnect(pairing),
     useToken: ({ address, token }) => links.useToken(address, token),
     setLabel: ({ label }) => settings.setLabel(label),

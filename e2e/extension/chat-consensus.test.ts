@@ -364,3 +364,12 @@ test('S9: a client that waits briefly starts a long chat, and fetches its answer
   const cancelled = await call(desk, 'chat_result', { id: ended, cancel: true })
   assert.ok(cancelled.error && cancelled.text.endsWith('(CANCELLED)'), cancelled.text)
 })
+
+test('a long chat of a client ends with its pairing', async () => { // the last test: the client has none any more
+  const { prompt } = asking.prompt('[[slow ms=60000]]')
+  const begun = await call(desk, 'chat_start', { tool: 'chat_chatgpt', prompt })
+  assert.ok(!begun.error, begun.text)
+  const { links: [link] } = await asking.rig.until('it is answered', (s) => s.runs.some((r) => r.phase === 'answering'))
+  await asking.rig.ask('unpair', { pairing: link!.pairing })
+  await asking.idle()
+})

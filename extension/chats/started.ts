@@ -74,9 +74,9 @@ export class StartedCalls {
     }]
   }
 
-  /** Ends all calls. */
-  stop(): void {
-    for (const { control } of this.jobs.values()) control.abort()
+  /** Ends all calls, or those of a pairing's clients. */
+  stop(pairing = ''): void {
+    for (const { client, control } of this.jobs.values()) if (client.startsWith(pairing)) control.abort()
   }
 
   private start(chatTools: Tool[], call: ToolCall): ToolOutput {
