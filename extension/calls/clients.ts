@@ -27,13 +27,22 @@ export class Clients extends Stored<Record<string, ClientView>> {
     const project = clean(claim?.project) || undefined
     const key = [pairing, name, clean(claim?.instance)].join('\n')
     const known = this.value[key]
-    const number = Number.parseInt(claim?.instance ?? '') > 1 ? Number.parseInt(claim!.instance!) : undefined
+    const number = Number.parseInt(claim?.instance ?? '')
     const now = Date.now()
     const same = known && known.version === version && known.project === project
     if (!same || now - known.lastSeen > 60_000) {
       const next = {
         ...this.value,
-        [key]: { grants: {}, ...known, key, name, version, project, number, lastSeen: now },
+        [key]: {
+          grants: {},
+          ...known,
+          key,
+          name,
+          version,
+          project,
+          number: number > 1 ? number : undefined,
+          lastSeen: now,
+        },
       }
       const oldest = this.list.slice(most - 1).filter((c) => c.key !== key && !Object.keys(c.grants).length)
       for (const c of oldest) delete next[c.key]
