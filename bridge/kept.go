@@ -205,9 +205,15 @@ func (k *KeptClient) says(m message) json.RawMessage {
 	return m.text
 }
 
+// sameID compares ids, which a client and a bridge may write differently: go-sdk escapes & in strings.
+func sameID(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
+}
+
 // take removes a request from the open ones. The caller holds k.mu.
 func (k *KeptClient) take(id json.RawMessage) (request message) {
-	if i := slices.IndexFunc(k.open, func(m message) bool { return bytes.Equal(m.ID, id) }); i >= 0 {
+	if i := slices.IndexFunc(k.open, func(m message) bool { return sameID(m.ID, id) }); i >= 0 {
 		request = k.open[i]
 		k.open = slices.Delete(k.open, i, i+1)
 	}
@@ -267,7 +273,7 @@ func (k *KeptClient) hears(m message) json.RawMessage {
 		return m.withID(json.RawMessage(id))
 	case m.Method == methodCancelled:
 		for id, own := range k.asked {
-			if bytes.Equal(own, m.Params.RequestID) {
+			if sameID(own, m.Params.RequestID) {
 				delete(k.asked, id)
 				return notification(methodCancelled, "requestId", json.RawMessage(id))
 			}

@@ -175,3 +175,31 @@ func TestANextBridgeThatDoesNotAnswerIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A request that was answered is not sent to the next bridge, however the first one has written its id.
+func TestAnAnsweredRequestIsNotRepeated(t *testing.T) {
+	bridgeIn, clientOut := io.Pipe()
+	kept := bridge.KeepClient(bridgeIn, io.Discard)
+	defer kept.Close()
+	go fmt.Fprintln(clientOut, `{"jsonrpc":"2.0","id":"a&b","method":"tools/list"}`)
+	_, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+		if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, `{"jsonrpc":"2.0","id":"a\u0026b","result":{}}`)
+		return bridge.ErrEnded
+	})
+	if !errors.Is(err, bridge.ErrEnded) {
+		t.Fatal(err)
+	}
+	go clientOut.Close()
+	if clientEnded, err := kept.Serve(func(in io.ReadCloser, _ io.WriteCloser) error {
+		text, err := io.ReadAll(in)
+		if len(text) > 0 {
+			t.Errorf("the next bridge got %s", text)
+		}
+		return err
+	}); !clientEnded || err != nil {
+		t.Errorf("%v, %v", clientEnded, err)
+	}
+}
