@@ -281,10 +281,7 @@ const publisher = new StatePublisher(
     pair: ({ address }) => void pairer.pair(address),
     digits: ({ digits }) => pairer.digits(digits),
     cancelPairing: () => pairer.cancel(),
-    unpair: async ({ pairing }) => {
-      await links.unpair(pairing)
-      started.stop(pairing)
-    },
+    unpair: ({ pairing }) => links.unpair(pairing).then(() => started.stop(pairing)),
     reconnect: ({ pairing }) => void links.reconnect(pairing),
     useToken: ({ address, token }) => links.useToken(address, token),
     setLabel: ({ label }) => settings.setLabel(label),
