@@ -10,7 +10,7 @@ declare global {
   interface Window {
     registry: Registry
     signing: Promise<string>
-    state(): { signIn?: string; signInHost?: string; errorCode?: string; status: string }
+    state(): { signIn?: string; signInHost?: string; errorCode?: string; lastError?: string; status: string }
   }
 }
 

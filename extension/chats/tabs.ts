@@ -132,7 +132,7 @@ export class ChatTabs extends Stored<Places> {
     if (record) await this.used(site, { id: record.tabId, ...record })
   }
 
-  /** Closes idle tabs whose page the user neither looks at nor has clicked or typed in: it may be on a second screen. */
+  /** Closes idle tabs. A tab stays if its page is seen, or was clicked or typed in: it may be on a second screen. */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
     for (const [site, { tabId, usedAt }] of this.records()) {
       if (busy(site) || Date.now() - usedAt < idle || await browser.seesTab(tabId)) continue
