@@ -116,12 +116,13 @@ class ResourceDialog extends PanelDialog {
   }
 
   private async read(): Promise<void> {
-    const { uri } = this
+    const { uri, resource: { server } } = this
     this.reading = true
     this.fault = undefined
+    const looked = watchesOf(this.panel).look(server, uri)
     try {
-      this.result = await this.panel.registry.readResource(this.resource.server, uri, { signal: this.ends.signal })
-      watchesOf(this.panel).mark(this.resource.server, uri)
+      this.result = await this.panel.registry.readResource(server, uri, { signal: this.ends.signal })
+      looked()
     } catch (e) {
       this.result = undefined
       this.fault = e as RegistryError

@@ -34,3 +34,26 @@ test('a watch ends with its server, and another one begins at the server that ta
   assert.ok(watches.of('sea', 'file:///tides'))
   assert.deepEqual([begun, stopped], [2, [1]])
 })
+
+test('an update is kept that comes before the subscription is known, or while the resource is read', async () => {
+  let update = () => {}
+  const registry = {
+    subscribe: () => {},
+    subscribeResource: async (_server: string, _uri: string, listener: () => void) => {
+      update = listener
+      update()
+      return () => {}
+    },
+  }
+  const panel = { registry, run: (work: () => Promise<void>) => work() } as unknown as PanelContext
+  const watches = watchesOf(panel)
+  await watches.toggle(panel, 'sea', 'file:///tides')
+  const watch = watches.of('sea', 'file:///tides')!
+  assert.ok(watch.updated)
+  const looked = watches.look('sea', 'file:///tides')
+  update()
+  looked()
+  assert.ok(watch.updated)
+  watches.look('sea', 'file:///tides')()
+  assert.ok(!watch.updated)
+})

@@ -4,8 +4,8 @@ import type { PanelContext } from '../context.ts'
 interface Watch {
   server: string
   uri: string
-  /** The server has reported an update that the person has not looked at. */
-  updated?: boolean
+  /** The last update that the server has reported, until the person has looked at it. */
+  updated?: object | undefined
   stop(): void
 }
 
@@ -36,9 +36,13 @@ class Watches {
     const watch = this.of(server, uri)
     if (watch) return this.#end(watch)
     return panel.run(async () => {
-      const stop = await panel.registry.subscribeResource(server, uri, () => this.mark(server, uri, true))
-      if (this.of(server, uri)) return stop() // another click was faster
-      this.#all.add({ server, uri, stop })
+      const watch: Watch = { server, uri, stop: () => {} }
+      watch.stop = await panel.registry.subscribeResource(server, uri, () => {
+        watch.updated = {}
+        this.#changed()
+      })
+      if (this.of(server, uri)) return watch.stop() // another click was faster
+      this.#all.add(watch)
       this.#changed()
     })
   }
@@ -49,11 +53,14 @@ class Watches {
     this.#changed()
   }
 
-  /** The resource has changed, or the person has looked at it. */
-  mark(server: string, uri: string, updated?: boolean): void {
+  /** Begins a look at a resource. The returned function ends it. An update that came meanwhile stays. */
+  look(server: string, uri: string): () => void {
     const watch = this.of(server, uri)
-    if (watch) watch.updated = updated
-    this.#changed()
+    const seen = watch?.updated
+    return () => {
+      if (watch && watch.updated === seen) watch.updated = undefined
+      this.#changed()
+    }
   }
 
   #changed(): void {
