@@ -375,7 +375,8 @@ export const en = {
   cause_gateway: 'No gateway answers at {host}.',
   cause_gateway_why: 'Start it in a terminal, and allow this site to reach your local network.',
   cause_network: 'There was no answer.',
-  cause_network_why: '{host} may be down, or may not allow web pages (CORS). The proxy can find out which.',
+  cause_network_why:
+    '{host} may be down, or may not allow web pages (CORS). Portolan can ask its proxy which, if it has one.',
   cause_other: 'Something went wrong.',
   cause_other_why: 'See the details.',
   fix_retry: 'Try again',
