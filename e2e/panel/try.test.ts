@@ -202,6 +202,41 @@ test('a result of very many blocks is shown in part, and can be saved whole', as
   await p.page.close()
 })
 
+test('a link of a result is read from its server, above the result, and not at a server without resources', async (t) => {
+  const content = [{ type: 'resource_link', uri: 'quay://berths', name: 'Berths', flags: 1 }]
+  const servers = await Promise.all([{ tools: {}, resources: {} }, { tools: {} }].map((capabilities) =>
+    faultServer({
+      on: {
+        initialize: (a) =>
+          result(a, { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 's', version: '1' } }),
+        'tools/call': (a) => result(a, { content }),
+        'resources/read': (a) => result(a, { contents: [{ uri: 'quay://berths', text: 'Nine berths are free.' }] }),
+      },
+    })
+  ))
+  t.after(() => Promise.all(servers.map((s) => s.close())))
+  const [reads, lists] = servers.map(({ url }) => ({ url }))
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { a: reads!, b: lists! } })
+  const call = async (i: number) => {
+    await p.panel.locator('.about').nth(i).click()
+    await p.panel.getByRole('tab', { name: 'Try it' }).click()
+    await p.panel.getByRole('button', { name: 'Call tool' }).click()
+    await p.panel.locator('.result').getByText('quay://berths').waitFor()
+  }
+  await call(1)
+  assert.equal(await p.panel.getByRole('button', { name: 'Read', exact: true }).count(), 0)
+  await p.page.keyboard.press('Escape')
+  await call(0)
+  await p.panel.getByRole('button', { name: 'Read', exact: true }).click()
+  await p.panel.getByText('Nine berths are free.').waitFor()
+  await p.page.keyboard.press('Escape')
+  await p.panel.getByText('Nine berths are free.').waitFor({ state: 'detached' })
+  const focus = await p.panel.evaluate((e) => e.shadowRoot!.activeElement?.textContent)
+  assert.equal(focus, 'Read')
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a wide and deep value is open in part', async () => {
   const p = await openPanel(browser, site)
   const made = await p.page.evaluate(async () => {

@@ -41,7 +41,7 @@ export interface PanelContext extends RegistryContext {
   retry(server: string): Promise<void>
   /** Signs in to a server, and says what has come of it. To be called from the click itself. */
   signIn(server: string): Promise<void>
-  /** Shows a dialog; undefined closes it. */
+  /** Shows a dialog above those that are open; undefined closes the uppermost. */
   show(dialog: Dialog | undefined): void
   setBudget(tokens: number): void
   /** Shows the tools of one server. */

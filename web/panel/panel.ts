@@ -59,7 +59,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     view: { reflect: true },
     catalogue: {},
     budget: { type: Number },
-    dialog: { state: true },
+    dialogs: { state: true },
     asking: { state: true },
     headingLevel: { state: true },
     query: { state: true },
@@ -74,7 +74,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   declare view: View
   declare catalogue: string
   declare budget: number
-  declare private dialog: Dialog | undefined
+  /** The open dialogs, one above the other. */
+  declare private dialogs: readonly Dialog[]
   /** The server whose token field is open. */
   declare private asking: string | undefined
   /** The person's search among the servers. */
@@ -112,6 +113,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     this.view = 'servers'
     this.catalogue = 'https://registry.modelcontextprotocol.io'
     this.budget = 0
+    this.dialogs = []
     this.query = ''
     this.attention = false
     this.order = 'added'
@@ -169,9 +171,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private see(): void {
     this.snapshot = this.registry.getSnapshot()
     this.history.see(this.snapshot)
-    const { dialog } = this
     // Otherwise a later server of that name would open it.
-    if (dialog?.kind === 'edit' && !this.snapshot.servers[dialog.server]) this.dialog = undefined
+    this.dialogs = this.dialogs.filter((d) => d.kind !== 'edit' || this.snapshot.servers[d.server])
     this.requestUpdate('snapshot')
   }
 
@@ -184,7 +185,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       this.history = new ContactHistory()
       this.flags = new Flags(() => this.requestUpdate())
       this.log.clear() // another registry uses the same numbers
-      this.dialog = undefined
+      this.dialogs = []
       this.listen()
     }
     if (['registry', 'view', 'order', 'attention'].some((name) => changed.has(name))) this.noticed.clear()
@@ -253,7 +254,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       )
     }
         </div>
-        ${this.dialogView()}
+        ${repeat(this.dialogs, (d) => d.kind, (d) => this.dialogView(d))}
         ${this.questions.view()}
         ${this.notices.view(t)}
       </div>`
@@ -280,10 +281,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     const off = count('disabled')
     const tokens = this.tokenCounts.total(offered(this.toolLists))
     return [
-      ...(off < servers.length ? [t('connected_of', { n: count('connected'), total: servers.length - off })] : []),
-      ...(off ? [t('servers_off', { n: off })] : []),
-      ...(tokens ? [t('tokens', { n: tokens })] : []),
-    ].join(' · ')
+      off < servers.length && t('connected_of', { n: count('connected'), total: servers.length - off }),
+      off && t('servers_off', { n: off }),
+      tokens && t('tokens', { n: tokens }),
+    ].filter(Boolean).join(' · ')
   }
 
   private serversView(servers: string[]): TemplateResult {
@@ -366,9 +367,9 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     } .signingIn=${this.signIns.waits(name)} .asking=${this.asking === name} .words=${this.words}></portolan-card></li>`
   }
 
-  private dialogView(): TemplateResult | typeof nothing {
-    const { dialog, snapshot } = this
-    switch (dialog?.kind) {
+  private dialogView(dialog: Dialog): TemplateResult | typeof nothing {
+    const { snapshot } = this
+    switch (dialog.kind) {
       case 'edit':
         return snapshot.servers[dialog.server]
           ? html`<portolan-edit .panel=${this} .server=${dialog.server} .copy=${!!dialog.copy}></portolan-edit>`
@@ -392,7 +393,6 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       case 'catalogue':
         return html`<portolan-catalogue .panel=${this} .base=${this.catalogue}></portolan-catalogue>`
     }
-    return nothing
   }
 
   approve(request: ApprovalRequest): Promise<Approval> {
@@ -436,7 +436,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     void this.run(async () => {
       if (dialog)
         await (/^(?:resource|prompt|skill)$/.test(dialog.kind) ? import('./offers/index.ts') : import('./parts.ts'))
-      if (this.registry === registry) this.dialog = dialog
+      if (this.registry !== registry) return
+      this.dialogs = dialog
+        ? [...this.dialogs.filter((d) => d.kind !== dialog.kind), dialog]
+        : this.dialogs.slice(0, -1)
     })
   }
 

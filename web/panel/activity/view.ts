@@ -72,8 +72,9 @@ class ActivityView extends PanelPart {
     const rows = source.filter((r) =>
       (this.kind === 'all' ||
         (this.kind === 'failed' ? r.outcome !== undefined && r.outcome !== 'ok' : r.kind === this.kind)) &&
-      (!q || [r.server, r.tool, r.errorCode, r.exchange?.url, r.exchange?.requestBody]
-        .some((text) => text?.toLowerCase().includes(q)))
+      [r.server, r.tool, r.errorCode, r.exchange?.url, r.exchange?.requestBody].some((text) =>
+        text?.toLowerCase().includes(q)
+      )
     ).reverse()
     this.found = { of, rows }
     return rows
@@ -185,7 +186,6 @@ class ActivityView extends PanelPart {
   private details(r: Row): TemplateResult {
     const { words: t } = this.panel
     r = this.log.rows.findLast((row) => row.id === r.id) ?? r // with what came since it was chosen
-    const whole = r.args === undefined ? undefined : parsed(r.args)
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
     const facts: [label: Key, fact: string | undefined][] = [
       ['column_what', this.what(r)],
@@ -205,7 +205,7 @@ class ActivityView extends PanelPart {
           r.parts.map((p) =>
             html`<li><span>${this.phase(p.name)}</span>
         <meter min="0" max=${sum} value=${p.ms} aria-label=${this.phase(p.name)}></meter><span class="dim">${
-              this.panel.words.duration(p.ms)
+              t.duration(p.ms)
             }</span></li>`
           )
         }</ul>`
@@ -215,7 +215,7 @@ class ActivityView extends PanelPart {
       ${this.content('result', r.answer)}
       ${r.exchange ? this.exchange(r.exchange) : nothing}
       ${
-      r.kind === 'call' && whole !== undefined && !r.args!.includes('[redacted]') &&
+      r.kind === 'call' && r.args && parsed(r.args) !== undefined && !r.args.includes('[redacted]') &&
         this.panel.registry.has(r.tool ?? '')
         ? html`<div class="row"><button type="button" class="small" aria-disabled=${!r.over} @click=${() =>
           r.over && this.again(r)}>${t('run_again')}</button></div>`
@@ -249,8 +249,7 @@ class ActivityView extends PanelPart {
   private what(r: Row): string {
     if (r.exchange) {
       const message = parsed(r.exchange.requestBody ?? '') as { method?: unknown } | undefined
-      const { method } = r.exchange
-      return clean(`${method} ${String(message?.method ?? placeOf(r.exchange.url))}`, 160)
+      return clean(`${r.exchange.method} ${String(message?.method ?? placeOf(r.exchange.url))}`, 160)
     }
     return clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
   }

@@ -88,7 +88,7 @@ class PromptDialog extends PromptForm<PanelContext> {
     return this.result &&
       html`<section class="result" aria-label=${this.t('result')}>${
         this.result.messages.map(({ role, content }) =>
-          html`<div class="block"><h3>${this.t(`role_${role}`)}</h3>${blockView(this.panel, content, undefined)}</div>`
+          html`<div class="block"><h3>${this.t(`role_${role}`)}</h3>${blockView(this.panel, content)}</div>`
         )
       }</section>`
   }

@@ -4,7 +4,7 @@ import { faultView } from '../../ui/fields.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
-import { blockView, moreBlocks, mostBlocks } from '../tool/result.ts'
+import { blocksView } from '../tool/result.ts'
 import { flagList } from '../tools/flags-view.ts'
 import type {
   RegistryError,
@@ -82,13 +82,11 @@ class ResourceDialog extends PanelDialog {
       ${
       result
         ? html`<section class="result" aria-label=${this.t('result')}>${
-          result.contents.slice(0, mostBlocks).map((resource) =>
-            html`<div class="block">${
-              blockView(this.panel, { type: 'resource', resource: { ...resource } }, undefined)
-            }</div>`
+          blocksView(
+            this.panel,
+            r.server,
+            result.contents.map((resource) => ({ type: 'resource', resource: { ...resource } })),
           )
-        }${moreBlocks(this.panel.words, result.contents)}${
-          result.contents.length ? nothing : html`<p class="nothing">${this.t('no_content')}</p>`
         }</section>`
         : nothing
     }

@@ -27,8 +27,7 @@ class ResourcesView extends OfferList<Listed> {
   protected async load(): Promise<Listed[]> {
     const { registry } = this.panel
     const lists = await Promise.allSettled([registry.resources(), registry.resourceTemplates()])
-    const failed = lists.find((list) => list.status === 'rejected')
-    if (failed && lists.every((list) => list.status === 'rejected')) throw failed.reason
+    if (lists.every((list) => list.status === 'rejected')) throw (lists[0] as PromiseRejectedResult).reason
     return lists.flatMap((list): Listed[] => list.status === 'fulfilled' ? list.value : [])
   }
 

@@ -89,7 +89,7 @@ class SkillDialog extends PanelDialog {
           blockView(this.panel, {
             type: 'resource',
             resource: { ...shown, text: shown.blob ? undefined : shown.content },
-          }, undefined)
+          })
         }</div></section>`
         : nothing
     }

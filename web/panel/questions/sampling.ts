@@ -90,7 +90,7 @@ class SamplingQuestion extends QuestionDialog<SamplingResult | undefined> {
           const now = blocks.map((b, j) => (i === j ? { ...block, text } : b))
           change(Array.isArray(content) ? now : now[0]!)
         })
-        : html`<div class="block"><p class="dim">${label}</p>${blockView(this.panel, block, undefined)}</div>`
+        : html`<div class="block"><p class="dim">${label}</p>${blockView(this.panel, block)}</div>`
     )
   }
 

@@ -1,13 +1,12 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
-import type { WordsContext } from '../context.ts'
+import type { PanelContext, WordsContext } from '../context.ts'
 import { parsed } from '../../ui/json.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { exactText, legible, mayLoseDigits } from '../../../wasm/js/shared/json.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
-import type { Words } from '../translations.ts'
 import './json.ts'
 import './media.ts'
 
@@ -15,11 +14,7 @@ import './media.ts'
 const longest = 100_000
 
 /** Blocks of a result that are shown. */
-export const mostBlocks = 200
-
-/** Says how many blocks are not shown. */
-export const moreBlocks = (t: Words, { length }: readonly unknown[]): unknown =>
-  length > mostBlocks ? html`<p class="dim">${t('and_more', { n: length - mostBlocks })}</p>` : nothing
+const mostBlocks = 200
 
 /** That a tool has answered. It belongs into a live region: a screen reader is to say it, and not the whole answer. */
 export const answeredView = ({ words: t }: WordsContext, result: ToolResult): TemplateResult =>
@@ -29,7 +24,7 @@ export const answeredView = ({ words: t }: WordsContext, result: ToolResult): Te
   }</span></p>`
 
 /** A tool's whole answer. */
-export function resultView(panel: WordsContext, result: ToolResult): TemplateResult {
+export function resultView(panel: PanelContext, result: ToolResult): TemplateResult {
   const { words: t } = panel
   const { content, structuredContent: value } = result
   // Servers say structured content as text as well, for older clients: one tree is enough.
@@ -38,15 +33,7 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
     exactText(value, [result.text, ...content.map((b) => b['text'])])
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     ${flagList(t, result.flags)}
-    ${
-    content.length || structured
-      ? nothing
-      : html`<p class="nothing">${t('no_content')}</p>`
-  }
-    ${
-    content.slice(0, mostBlocks).map((block) => html`<div class="block">${blockView(panel, block, structured)}</div>`)
-  }
-    ${moreBlocks(t, content)}
+    ${blocksView(panel, result.server, content, structured)}
     ${
     structured
       ? html`<div class="block"><h3>${t('structured')}</h3><portolan-json .panel=${panel} .value=${
@@ -61,8 +48,30 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
   </section>`
 }
 
+/** Blocks of content. Links have a button that reads them from the server, if it has resources. */
+export function blocksView(
+  panel: PanelContext,
+  server: string,
+  blocks: readonly ContentBlock[],
+  structured?: string,
+): TemplateResult {
+  const { words: t } = panel
+  return html`${
+    blocks.slice(0, mostBlocks).map((block) =>
+      html`<div class="block">${blockView(panel, block, structured)}${
+        block?.type === 'resource_link' && panel.snapshot.servers[server]?.capabilities?.['resources']
+          ? html`<button type="button" class="small" @click=${() =>
+            panel.show({ kind: 'resource', resource: { ...block, flags: [], server } as never })}>${t('read')}</button>`
+          : nothing
+      }</div>`
+    )
+  }${
+    blocks.length > mostBlocks ? html`<p class="dim">${t('and_more', { n: blocks.length - mostBlocks })}</p>` : nothing
+  }${blocks.length || structured ? nothing : html`<p class="nothing">${t('no_content')}</p>`}`
+}
+
 /** A block of content. HTML is shown as text. */
-export function blockView(panel: WordsContext, block: ContentBlock, structured: string | undefined): unknown {
+export function blockView(panel: WordsContext, block: ContentBlock, structured?: string): unknown {
   const { words: t } = panel
   switch (block?.type) {
     case 'text':
