@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { ServerConfig } from '../../wasm/js/shared/types.ts'
-import { conflicts } from '../panel/add/plan.ts'
+import { plansOf } from '../panel/add/plan.ts'
 import { renameFree } from './address.ts'
 import { readConfig } from './read.ts'
 import { asCurl, asTypeScript, quote } from './write.ts'
@@ -99,13 +99,15 @@ test('conflicts and free names', () => {
       constructor: { url: 'https://b.example.com/mcp' },
     }),
   )
-  assert.deepEqual(
-    conflicts({
-      a: { url: 'https://A.example.com/mcp', headers: { x: '[redacted]' } },
-      b: { url: 'https://b.example.com/' },
-    }, entries),
-    ['same', 'different', 'new'],
-  )
+  const plans = plansOf(entries, {
+    a: { config: { url: 'https://A.example.com/mcp', headers: { x: '[redacted]' }, proxy: 'auto' } }, // as it was added
+    b: { config: { url: 'https://b.example.com/' } },
+  })
+  assert.deepEqual(plans.map(({ name, clash }) => [name, clash]), [
+    ['a', 'skip'],
+    ['b', 'rename'],
+    ['constructor', 'rename'],
+  ])
   assert.equal(renameFree('a', ['a', 'a-2']), 'a-3')
   assert.equal([...renameFree('x'.repeat(64), ['x'.repeat(64)])].length, 64)
 })

@@ -20,17 +20,17 @@ export interface Plan {
 
 /** Plans for entries. An entry that equals an existing server, apart from secrets, is skipped. */
 export function plansOf(entries: readonly Entry[], servers: Record<string, { config: RedactedConfig }>): Plan[] {
-  const found = conflicts(
-    Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config])),
-    entries,
-  )
-  return entries.map((entry, i) => ({
-    entry,
-    chosen: !!entry.config,
-    name: servers[entry.name] ? entry.name : plainName(entry.name) || entry.name,
-    clash: found[i] === 'same' ? 'skip' : 'rename',
-    values: {},
-  }))
+  return entries.map((entry) => {
+    const { name, config } = entry
+    const before = (get(servers, name) as { config: RedactedConfig } | undefined)?.config
+    return {
+      entry,
+      chosen: !!config,
+      name: before ? name : plainName(name) || name,
+      clash: before && config && shape(before) === shape({ proxy: before.proxy, ...config }) ? 'skip' : 'rename',
+      values: {},
+    }
+  })
 }
 
 /** The plans that need nothing more from the person. */
@@ -71,18 +71,7 @@ export async function carryOut(
   }
 }
 
-type Conflict = 'new' | 'same' | 'different'
-
-/**
- * Compares each entry with the configured server of its name. Header values are hidden, so `same` ignores them.
- */
-export const conflicts = (existing: Record<string, RedactedConfig>, entries: readonly Entry[]): Conflict[] =>
-  entries.map((entry) => {
-    const before = get(existing, entry.name) as RedactedConfig | undefined
-    if (!before) return 'new'
-    return entry.config && shape(before) === shape(entry.config) ? 'same' : 'different'
-  })
-
+/** What two configurations are compared by. Header values are hidden, so they do not count. */
 function shape({ url, headers, transport, tools, proxy, enabled, timeoutMs }: ServerConfig): string {
   const names = Object.keys(headers ?? {}).map((h) => h.toLowerCase()).sort()
   return JSON.stringify([
