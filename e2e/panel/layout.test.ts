@@ -273,6 +273,28 @@ test('from right to left, a short URI in English begins beside the name', async 
   await p.page.close()
 })
 
+test('from right to left, the lines of an English text begin at the left', async () => {
+  const p = await all.states.tool!({}, { locale: 'ar' })
+  const { left, start } = await p.panel.locator('.description').evaluate((e) => {
+    const text = new Range()
+    text.selectNodeContents(e.querySelector('bdi')!)
+    const lines = [...text.getClientRects()].map((r) => r.left)
+    return { left: e.getBoundingClientRect().left, start: Math.max(...lines) }
+  })
+  assert.ok(start - left < 2, `${start - left} px`)
+  await p.page.close()
+})
+
+test('in a narrow window the word for a required parameter stays whole', async () => {
+  const p = await all.states.tool!({ viewport: { width: 320, height: 700 } })
+  const lines = await p.panel.locator('tbody strong').evaluate((word) => {
+    word.closest('tr')!.lastElementChild!.textContent = 'Name of the port, in the language of its country. '.repeat(9)
+    return word.getClientRects().length
+  })
+  assert.equal(lines, 1)
+  await p.page.close()
+})
+
 test('W14: shape and word show a standing, and not colour alone', async () => {
   const p = await all.states.errors!()
   const cards = await p.page.evaluate(() =>

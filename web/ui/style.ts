@@ -16,13 +16,13 @@ export const styles = css`
   --_good: light-dark(#17703f, #63d69d);
   --_wait: light-dark(#7d5700, #ebc76f);
   --_bad: light-dark(#a92f15, #ff9d84);
-  --_good-wash: color-mix(in oklab, var(--_good) 10%, var(--_paper));
   --_wait-wash: color-mix(in oklab, var(--_wait) 10%, var(--_paper));
   --_bad-wash: color-mix(in oklab, var(--_bad) 9%, var(--_paper));
   --_radius: var(--portolan-radius, 12px);
   display: block;
   container: panel / inline-size;
   font: var(--portolan-font, .9375rem/1.5 system-ui, sans-serif);
+  font-variant-numeric: tabular-nums;
   text-align: start;
   text-indent: 0;
   text-transform: none;
@@ -93,14 +93,12 @@ meter { inline-size: 100%; block-size: .8rem; }
   color: var(--_dim); padding: .4rem .8rem; }
 [role=tab][aria-selected=true] { color: var(--_ink); border-block-end-color: var(--_accent); font-weight: 650; }
 .count { font-weight: 500; font-size: .8rem; color: var(--_dim);
-  background: color-mix(in oklab, var(--_ink) 8%, transparent); border-radius: 9px; padding: .05rem .45rem;
-  font-variant-numeric: tabular-nums; }
-.summary { margin-inline-start: auto; padding-block-end: .5rem; color: var(--_dim); font-size: .86rem;
-  font-variant-numeric: tabular-nums; }
+  background: color-mix(in oklab, var(--_ink) 8%, transparent); border-radius: 9px; padding: .05rem .45rem; }
+.summary { margin-inline-start: auto; padding-block-end: .5rem; color: var(--_dim); font-size: .86rem; }
 [role=tabpanel] { display: grid; gap: 1rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 
 .cards, .credentials, .entries { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
-portolan-card, portolan-add, portolan-headers { display: block; min-inline-size: 0; }
+portolan-card, portolan-add, portolan-headers, portolan-combo, portolan-json { display: block; min-inline-size: 0; }
 portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-skill-list, portolan-log,
 .content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue {
   display: grid; gap: .9rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
@@ -117,10 +115,9 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
 .title { flex: 1; min-inline-size: 0; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center;
   min-block-size: 2rem; }
 .standing { color: var(--_tone); } .card:is([data-standing=off], [data-standing=idle]) .standing { color: var(--_dim); }
-.status { font-size: .86rem; color: var(--_dim); font-variant-numeric: tabular-nums; }
+.status { font-size: .86rem; color: var(--_dim); }
 .actions { margin-inline-start: auto; display: flex; gap: .4rem; align-items: center; }
-.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem 1rem; color: var(--_dim); font-size: .86rem;
-  font-variant-numeric: tabular-nums; overflow: clip; padding-block: 4px; margin-block: -4px; }
+.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem 1rem; color: var(--_dim); font-size: .86rem; overflow: clip; padding-block: 4px; margin-block: -4px; }
 .facts li { overflow-wrap: anywhere; }
 /* The dot before the first fact of a line is outside the list, which clips it. */
 .facts li::before { content: "·" / ""; display: inline-block; inline-size: 0; position: relative; inset-inline-start: -.65rem; }
@@ -185,7 +182,6 @@ p.budget { display: block; }
   overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
 .clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   text-align: -webkit-match-parent; text-align: match-parent; }
-.tokens { font-variant-numeric: tabular-nums; }
 .badge { display: inline-flex; gap: .2rem; align-items: center; font-size: .78rem; border-radius: 9px;
   padding: .05rem .5rem; border: 1px solid var(--_line); color: var(--_dim); overflow-wrap: anywhere; }
 .badge .icon { inline-size: .9rem; }
@@ -207,8 +203,8 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 .secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
 .columns { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
 
+:is(pre, .description) bdi { display: block; }
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
-portolan-combo { display: block; }
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
 .task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
 :is([role=status], [role=alert]):empty { position: absolute; }
@@ -229,10 +225,10 @@ caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
 thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; } th[scope=row] { font-weight: 500; }
-th.mono { inline-size: 25%; }
-portolan-json { display: block; min-inline-size: 0; direction: ltr; }
+th.mono { inline-size: 25%; } th.mono, td.dim { min-inline-size: min(5.4rem, 25vw); }
+portolan-json { direction: ltr; }
 .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
-.leaf { overflow-wrap: anywhere; white-space: pre-wrap; }
+.leaf { white-space: pre-wrap; }
 .key { color: var(--_accent); } .string { color: var(--_good); } .number, .boolean { color: var(--_wait); }
 .null { color: var(--_dim); }
 .result { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); border-block-start: 1px solid var(--_line);
@@ -247,7 +243,7 @@ canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--_lin
   display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); }
 .add > .row { align-items: end; }
 .add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
-a { color: var(--_accent); } .back { justify-self: start; }
+a { color: var(--_accent); } .start { justify-self: start; }
 .listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
   border-block-start: 1px solid var(--_line); padding-block-start: .7rem; }
 .listing > div { flex: 1 1 12rem; min-inline-size: 0; }
@@ -260,7 +256,7 @@ portolan-preview footer { display: flex; justify-content: end; }
 .timeline { block-size: 26rem; overflow: auto; background: var(--_paper); border: 1px solid var(--_line);
   border-radius: var(--_radius); }
 .line { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr) 7rem 5rem; gap: .6rem; align-items: center;
-  block-size: 2.125rem; padding-inline: .8rem; font-variant-numeric: tabular-nums; font-size: .9rem; }
+  block-size: 2.125rem; padding-inline: .8rem; font-size: .9rem; }
 .space { block-size: calc(2.125rem * var(--_rows)); }
 .heads { position: sticky; inset-block-start: 0; background: var(--_paper); border-block-end: 1px solid var(--_line);
   color: var(--_dim); z-index: 1; }

@@ -44,7 +44,7 @@ class CatalogueDialog extends PanelDialog {
     const { id_: id, chosen } = this
     if (chosen) {
       return html`<div class="content">
-        <button type="button" class="small back" @click=${() => (this.chosen = undefined)}>${this.t('back')}</button>
+        <button type="button" class="small start" @click=${() => (this.chosen = undefined)}>${this.t('back')}</button>
         <div><h3><bdi>${line(chosen.title || chosen.name, 120)}</bdi></h3><p class="dim mono"><bdi>${
         line(chosen.name, 200)
       }</bdi></p></div>

@@ -153,13 +153,7 @@ class ToolDialog extends PanelDialog {
 function typeOf(p: JSONSchema | undefined): string {
   if (typeof p !== 'object' || p === null) return ''
   if (Array.isArray(p.enum)) return p.enum.slice(0, 6).map((v) => JSON.stringify(v)).join(' | ')
-  const type = Array.isArray(p.type)
-    ? p.type.join(' | ')
-    : typeof p.type === 'string'
-    ? p.type
-    : p.anyOf ?? p.oneOf
-    ? '…'
-    : ''
+  const type = [p.type ?? (p.anyOf || p.oneOf ? '…' : [])].flat().join(' | ')
   return type === 'array' && typeof p.items === 'object' ? `${typeOf(p.items as JSONSchema) || 'any'}[]` : type
 }
 

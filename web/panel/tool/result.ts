@@ -60,7 +60,7 @@ export function blocksView(
     blocks.slice(0, mostBlocks).map((block) =>
       html`<div class="block">${blockView(panel, block, structured)}${
         block?.type === 'resource_link' && panel.snapshot.servers[server]?.capabilities?.['resources']
-          ? html`<button type="button" class="small" @click=${() =>
+          ? html`<button type="button" class="small start" @click=${() =>
             panel.show({ kind: 'resource', resource: { ...block, flags: [], server } as never })}>${t('read')}</button>`
           : nothing
       }</div>`
