@@ -130,7 +130,7 @@ async function inArabic(p: PanelPage): Promise<string[]> {
       ) found.push(label)
     }
     // JSON, and what is cut at its end: what servers say in English keeps its beginning.
-    for (const el of window.panel.shadowRoot!.querySelectorAll('portolan-json, .about .clip'))
+    for (const el of window.panel.shadowRoot!.querySelectorAll('portolan-json, .about .clip, .line button'))
       if (/^\s*[a-z]/i.test(el.textContent) && getComputedStyle(el).direction === 'rtl')
         found.push(`from right to left: ${el.textContent.trim().slice(0, 60)}`)
     return found.slice(0, 4)

@@ -224,8 +224,8 @@ progress { accent-color: var(--_accent); }
 caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
-thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; } th[scope=row] { font-weight: 500; }
-th.mono { inline-size: 25%; } th.mono, td.dim { min-inline-size: min(5.4rem, 25vw); }
+thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; overflow-wrap: normal; } th[scope=row] { font-weight: 500; }
+th.mono { inline-size: 25%; } td.dim { min-inline-size: min(5.4rem, 25vw); }
 portolan-json { direction: ltr; }
 .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
 .leaf { white-space: pre-wrap; }

@@ -173,11 +173,9 @@ class ActivityView extends PanelPart {
       r.over ? r.outcome ?? 'ok' : 'running'
     }>
       <span role="cell" class="dim clip">${this.panel.words.time(r.at)}</span>
-      <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
+      <span role="cell" class="clip"><button type="button" class="quiet small" dir="auto" aria-expanded=${
       this.chosen?.id === r.id
-    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${
-      this.what(r)
-    }</bdi></button></span>
+    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}>${this.what(r)}</button></span>
       <span role="cell">${this.t(r.over ? `outcome_${r.outcome ?? 'ok'}` : 'outcome_running')}</span>
       <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.panel.words.duration(r.durationMs)}</span>
     </div>`
