@@ -116,7 +116,7 @@ test('what is wrong with a group has the focus', async (t) => {
   })
   await dialog(p).getByRole('button', { name: 'Remove item 1' }).click()
   await dialog(p).getByRole('button', { name: 'Check answer' }).click()
-  const problem = dialog(p).getByText('At least 1 item')
+  const problem = dialog(p).getByText('At least 1 item.', { exact: true })
   await problem.waitFor()
   assert.ok(await problem.evaluate((e) => (e.getRootNode() as ShadowRoot).activeElement === e))
   const described = await dialog(p).getByRole('group', { name: 'flags' }).getAttribute('aria-describedby')

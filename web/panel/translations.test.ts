@@ -56,6 +56,11 @@ test('every message is said somewhere, and every code has its words', () => {
     for (const [, code] of sources.matchAll(pattern)) assert.ok(`${prefix}_${code}` in english, `${prefix}_${code}`)
 })
 
+test('a message that counts things has a form for one', () => {
+  const counting = Object.entries(english).filter(([, m]) => typeof m === 'string' && /\{n\} [a-z]+s\b/.test(m))
+  assert.deepEqual(counting.map(([key]) => key), ['problem_too_many']) // a limit of 500
+})
+
 test('plurals, numbers and times follow the locale', () => {
   const t = wordsOf('en')
   assert.equal(t('tokens', { n: 1 }), '≈ 1 token')

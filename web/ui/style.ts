@@ -34,13 +34,13 @@ export const styles = css`
 .panel { background: var(--_ground); border-radius: var(--_radius); padding: 1rem; display: grid; gap: 1rem;
   min-inline-size: 0; }
 dialog, .add { overflow-wrap: anywhere; } :is(dialog, .add) button { overflow-wrap: normal; }
-h2, h3, p, ul, pre, .items { margin: 0; }
+h2, h3, h4, p, ul, pre, .items { margin: 0; }
 ul, .items { list-style: none; padding: 0; }
 h2 { font-size: 1.15rem; } [role=heading] { font-weight: 700; } h3, [role=heading] { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
 .dim { color: var(--_dim); font-size: .86rem; }
 .mono, pre, code { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace);
   font-size: .86rem; overflow-wrap: anywhere; }
-pre { background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .6rem .7rem;
+pre, .diff { background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .6rem .7rem;
   white-space: pre-wrap; max-block-size: 22rem; overflow: auto; }
 .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .row.center { justify-content: center; }
 .grow { flex: 1 1 12rem; }
@@ -129,9 +129,7 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
   display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); font-size: .92rem; }
 .held { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between;
   background: var(--_wait-wash); border-radius: 8px; padding: .5rem .7rem; font-size: .92rem; }
-.part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
-.diff { white-space: pre-wrap; max-block-size: 18rem; overflow: auto;
-  background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; }
+.part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { font-size: .86rem; }
 del { color: var(--_dim); }
 ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-underline-offset: .2em;
   font-weight: 600; }
@@ -166,7 +164,7 @@ ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-und
 .budget label { font-size: .9rem; font-weight: 600; } .budget > p, .fit { grid-column: 1 / -1; }
 .budget[data-over=true] #budget-says { color: var(--_bad); }
 p.budget { display: block; }
-.fit { display: grid; gap: .5rem; justify-items: start; }
+.fit, .items, .lints { display: grid; gap: .5rem; } .fit { justify-items: start; }
 .group { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .4rem .5rem;
   display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; }
 .group > ul { contain: content; }
@@ -174,7 +172,7 @@ p.budget { display: block; }
   min-block-size: 2.25rem; }
 .group-head button { display: inline-flex; gap: .3rem; align-items: center; padding-inline: .3rem; font-weight: 650;
   text-align: start; }
-.chevron { transition: rotate .15s; } [aria-expanded=true] > .chevron { rotate: 90deg; }
+[aria-expanded=true] > .chevron { rotate: 90deg; }
 :dir(rtl) > .chevron { scale: -1 1; } :dir(rtl)[aria-expanded=true] > .chevron { rotate: -90deg; }
 .tool { display: flex; align-items: center; gap: .5rem; padding-inline: .4rem; border-radius: 8px; }
 .tool:hover { background: color-mix(in oklab, var(--_ink) 4%, transparent); }
@@ -208,7 +206,7 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 .task { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); padding: .4rem; }
 .task + .task { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; }
 :is([role=status], [role=alert]):empty { position: absolute; }
-.log { list-style: none; margin: 0; } [part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
+[part=log] li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
   padding: .25rem .4rem; overflow-wrap: anywhere; } [part=log] .mono { flex: 1 1 16rem; white-space: pre-wrap; }
 [role=listbox] { margin: .2rem 0 0; padding: .2rem; max-block-size: 12rem; overflow: auto;
   background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
@@ -217,14 +215,13 @@ dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_
 portolan-try > form, portolan-wording > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
   border-color: var(--_accent); }
-.items, .lints { display: grid; gap: .5rem; }
 .items li { display: flex; gap: .4rem; align-items: end; } .items li > div { flex: 1; min-inline-size: 0; }
 progress { accent-color: var(--_accent); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
 caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
-thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; overflow-wrap: normal; } th[scope=row] { font-weight: 500; }
+thead th { border: 0; font-size: .8rem; color: var(--_dim); overflow-wrap: normal; } th { font-weight: 500; }
 th.mono { inline-size: 25%; } td.dim { min-inline-size: min(5.4rem, 25vw); }
 portolan-json { direction: ltr; }
 .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
@@ -284,9 +281,8 @@ dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); 
   .budget { grid-template-columns: minmax(0, 1fr); }
   .line { grid-template-columns: minmax(0, 1fr) 6.5rem; } .line > :is(:first-child, :last-child) { display: none; }
 }
-@media (prefers-reduced-motion: no-preference) { .turning { animation: turn 1.1s linear infinite; }
+@media (prefers-reduced-motion: no-preference) { .chevron { transition: rotate .15s; } .turning { animation: turn 1.1s linear infinite; }
 @keyframes turn { to { rotate: 360deg; } } }
-@media (prefers-reduced-motion: reduce) { .chevron { transition: none; } }
 @media (prefers-contrast: more) { :host { --_dim: var(--_ink); --_edge: var(--_ink); --_line: var(--_ink); } }
 @media (forced-colors: active) {
   button[aria-pressed=true], [role=option][aria-selected=true] { forced-color-adjust: none; background: Highlight;
