@@ -117,7 +117,8 @@ portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, por
 .standing { color: var(--_tone); } .card:is([data-standing=off], [data-standing=idle]) .standing { color: var(--_dim); }
 .status { font-size: .86rem; color: var(--_dim); }
 .actions { margin-inline-start: auto; display: flex; gap: .4rem; align-items: center; }
-.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem 1rem; color: var(--_dim); font-size: .86rem; overflow: clip; padding-block: 4px; margin-block: -4px; }
+.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem 1rem; color: var(--_dim); font-size: .86rem;
+  overflow: clip; padding-block: 4px; margin-block: -4px; }
 .facts li { overflow-wrap: anywhere; }
 /* The dot before the first fact of a line is outside the list, which clips it. */
 .facts li::before { content: "·" / ""; display: inline-block; inline-size: 0; position: relative; inset-inline-start: -.65rem; }
@@ -281,7 +282,8 @@ dialog > .notices { margin-block-end: 1rem; max-inline-size: calc(100% - 2rem); 
   .budget { grid-template-columns: minmax(0, 1fr); }
   .line { grid-template-columns: minmax(0, 1fr) 6.5rem; } .line > :is(:first-child, :last-child) { display: none; }
 }
-@media (prefers-reduced-motion: no-preference) { .chevron { transition: rotate .15s; } .turning { animation: turn 1.1s linear infinite; }
+@media (prefers-reduced-motion: no-preference) { .chevron { transition: rotate .15s; }
+.turning { animation: turn 1.1s linear infinite; }
 @keyframes turn { to { rotate: 360deg; } } }
 @media (prefers-contrast: more) { :host { --_dim: var(--_ink); --_edge: var(--_ink); --_line: var(--_ink); } }
 @media (forced-colors: active) {
