@@ -285,6 +285,15 @@ test('from right to left, the lines of an English text begin at the left', async
   await p.page.close()
 })
 
+test('a text of a server that may be long is scrolled by keyboard, where the browser does not offer that itself', async () => {
+  for (const state of ['tool', 'review', 'instructions', 'question', 'address', 'approve']) {
+    const p = await all.states[state]!()
+    const stops = await p.panel.locator('.description').evaluateAll((texts) => texts.map((e) => e.tabIndex))
+    assert.ok(stops.length && stops.every((stop) => stop === 0), `${state}: ${stops}`)
+    await p.page.close()
+  }
+})
+
 test('in a narrow window the word for a required parameter stays whole', async () => {
   const p = await all.states.tool!({ viewport: { width: 320, height: 700 } })
   const lines = await p.panel.locator('tbody strong').evaluate((word) => {

@@ -24,7 +24,7 @@ class AddressQuestion extends QuestionDialog<Action> {
     const { host } = new URL(r.url)
     return html`<div class="content">
       ${originView(this.panel, r)}
-      <p class="description"><bdi>${clean(r.message, 8000)}</bdi></p>
+      <p class="description" tabindex="0"><bdi>${clean(r.message, 8000)}</bdi></p>
       <p>${this.t('address_host')} <strong class="mono" dir="ltr">${host}</strong></p>
       ${host.includes('xn--') ? html`<p class="hint warn">${this.t('address_lookalike')}</p>` : nothing}
       <p class="mono dim address" dir="ltr">${clean(r.url, 2000)}</p>

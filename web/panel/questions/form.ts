@@ -55,7 +55,7 @@ class FormQuestion extends QuestionDialog<ElicitationAnswer> {
     const put = (state: State) => (this.state = state)
     return html`<form class="content" novalidate @submit=${this.send}>
       ${originView(this.panel, r)}
-      <p class="description"><bdi>${clean(r.message, 8000)}</bdi></p>
+      <p class="description" tabindex="0"><bdi>${clean(r.message, 8000)}</bdi></p>
       ${
       refused
         ? html`<p class="hint bad" role="alert">${this.t('question_secret')}</p>`

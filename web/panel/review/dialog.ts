@@ -100,7 +100,7 @@ class Review extends PanelDialog {
           }</p>`
           : nothing
       }
-        <p class="description"><bdi>${
+        <p class="description" tabindex="0"><bdi>${
         clean(String(t.definition.description ?? this.t('no_description')), 4000)
       }</bdi></p>
         <portolan-json .panel=${this.panel} .label=${

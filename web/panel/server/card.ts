@@ -94,7 +94,7 @@ class Card extends PanelPart {
       ${
       server.instructions
         ? html`<details class="warnings"><summary>${t('instructions')}</summary>
-        <p class="description"><bdi>${clean(server.instructions, 16_384)}</bdi></p></details>`
+        <p class="description" tabindex="0"><bdi>${clean(server.instructions, 16_384)}</bdi></p></details>`
         : nothing
     }
       ${

@@ -101,7 +101,7 @@ class ToolDialog extends PanelDialog {
       ${flagsView(this.panel, tool)}
       ${
       typeof definition.description === 'string' && definition.description
-        ? html`<p class="description"><bdi>${clean(definition.description, 4000)}</bdi></p>`
+        ? html`<p class="description" tabindex="0"><bdi>${clean(definition.description, 4000)}</bdi></p>`
         : html`<p class="nothing">${this.t('no_description')}</p>`
     }
       ${
