@@ -230,8 +230,8 @@ func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	return cfg, onServer(name, op, err)
 }
 
-// Who names who signs in: the configured client, and the flow unless a person is asked. It is "" for nil.
-func (a *Auth) Who() string {
+// Identity names the client that signs in, and the flow unless a person is asked. It is "" for nil.
+func (a *Auth) Identity() string {
 	switch {
 	case a == nil:
 		return ""
@@ -246,7 +246,7 @@ func (a *Auth) IsSilent() bool { return a.Flow != "" && a.Flow != "authorization
 
 // sameSignIn reports whether a sign-in with c holds for d too.
 func (c *ServerConfig) sameSignIn(d *ServerConfig) bool {
-	return endpoint.Resource(c.URL) == endpoint.Resource(d.URL) && c.Auth.Who() == d.Auth.Who() &&
+	return endpoint.Resource(c.URL) == endpoint.Resource(d.URL) && c.Auth.Identity() == d.Auth.Identity() &&
 		c.HasAuthorization() == d.HasAuthorization()
 }
 

@@ -89,7 +89,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What answers a doctor is an MCP server by what it says, and not by its status.
+// The doctor knows an MCP server by its words, and not by its status.
 func TestDoctorKnowsMCP(t *testing.T) {
 	type reply struct {
 		status     int

@@ -110,8 +110,8 @@ func (c *Client) Known(name, href string, auth *registry.Auth, fetch Fetch) *Ser
 		at = &parts{host: "."}
 	}
 	key := name + "\n" + href
-	if who := auth.Who(); who != "" {
-		key += "\n" + who
+	if identity := auth.Identity(); identity != "" {
+		key += "\n" + identity
 	}
 	c.mu.Lock()
 	s := c.servers[key]

@@ -71,7 +71,7 @@ export async function carryOut(
   }
 }
 
-/** What two configurations are compared by. Header values are hidden, so they do not count. */
+/** The text by which two configurations are compared. Header values are hidden, so they do not count. */
 function shape({ url, headers, transport, tools, proxy, enabled, timeoutMs }: ServerConfig): string {
   const names = Object.keys(headers ?? {}).map((h) => h.toLowerCase()).sort()
   return JSON.stringify([
