@@ -130,7 +130,6 @@ export async function panelStates(
       await asks.first().locator('button.primary').click()
       await asks.nth(1).waitFor({ state: 'detached' })
       await p.panel.locator('.notice button').click() // it would go while the state is looked at
-      await p.panel.locator('polyline').first().waitFor({ state: 'attached' }) // comes with the optional stream
       return p
     },
     preview: async (context, query) => {
