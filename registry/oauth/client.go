@@ -92,7 +92,7 @@ func New(opts Options) *Client {
 }
 
 // Server returns the sign-in of the server name at href, an absolute URL. For the same
-// name, href and auth.Who it returns the same sign-in, which takes over auth and fetch.
+// name, href and identity of auth it returns the same sign-in, which takes over auth and fetch.
 // State reports it from now on.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	s := c.Known(name, href, auth, fetch)
