@@ -84,10 +84,13 @@ test('closing the registry, or removing the server, ends what waits for an answe
   })
   await asking.addServer('other', { url: 'builtin:demo' })
   await asking.discover()
-  const removed = asking.call('other__echo', { text: 'a' })
+  const removed = assert.rejects(
+    asking.call('other__echo', { text: 'a' }),
+    refused('unknown_tool', /other__echo was removed/),
+  )
   const signal = await asked.promise
   await asking.removeServer('other')
-  await assert.rejects(removed, refused('unknown_tool', /other__echo was removed/))
+  await removed
   assert.ok(signal.aborted, 'the question of the app ends')
   asked = Promise.withResolvers()
   const closed = [asking.call('demo__echo', { text: 'a' }), asking.suggest('a', { model: () => never() })]
