@@ -123,8 +123,8 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .scrolls :is(th, td):first-child { padding-inline-start: 0; }
 [data-position=agree] { color: var(--_good); } [data-position=disagree] { color: var(--_bad); }
 
-.log { list-style: none; margin: 0; display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line);
-  border-radius: var(--_radius); padding: .2rem .8rem; }
+.log { list-style: none; margin: 0; display: grid; grid-template-columns: minmax(0, 1fr);
+  background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .2rem .8rem; }
 .log > li { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .1rem .6rem; padding-block: .5rem;
   border-block-start: 1px solid var(--_line); --_tone: var(--_dim); }
 .log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .facts { grid-column: 2 / -1; }
