@@ -3,10 +3,12 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -208,47 +210,62 @@ func TestASubscriptionWithoutANetwork(t *testing.T) {
 	})
 }
 
-// A change may be missed between two streams. What was listed before counts as changed when a stream is open again.
-func TestListsAfterAStreamThatEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &registrytest.Script{ListChanged: true, Modern: true}
-		breaks := make(chan struct{})
-		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
-			ctx, end := context.WithCancel(req.Context())
-			defer end()
-			go func() {
-				select {
-				case <-breaks:
-					end()
-				case <-ctx.Done():
+// A change may be missed between two streams. What was listed or is watched counts as changed when a stream is open again.
+func TestChangesAfterAStreamThatEnded(t *testing.T) {
+	for method, isModern := range map[string]bool{"GET": false, "subscriptions/listen": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &registrytest.Script{ListChanged: true, Modern: isModern}
+			breaks := make(chan struct{})
+			s.On("resources/subscribe", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) { registrytest.Reply(w, m, "{}") })
+			s.On(method, func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+				ctx, end := context.WithCancel(req.Context())
+				defer end()
+				go func() {
+					select {
+					case <-breaks:
+						end()
+					case <-ctx.Done():
+					}
+				}()
+				if isModern {
+					acknowledging(w, req.WithContext(ctx), m)
+				} else {
+					registrytest.Then(registrytest.Body("text/event-stream", ": open\n\n"), registrytest.Silent)(w, req.WithContext(ctx), m)
 				}
-			}()
-			acknowledging(w, req.WithContext(ctx), m)
-		})
-		changed := map[string]int{}
-		session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
-			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) {
-				changed[fmt.Sprint(n.ToolsChanged, n.PromptsChanged, n.ResourcesChanged)]++
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{Prompts: true, Resources: true}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(changed) > 0 {
-			t.Errorf("%v before a stream ended", changed)
-		}
-		breaks <- struct{}{}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(changed) != 3 || changed["true false false"] != 1 || changed["false true false"] != 1 || changed["false false true"] != 1 {
-			t.Errorf("%v after a stream ended", changed)
-		}
-		session.Close(t.Context())
-	})
+			changed := map[string]int{}
+			session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+				Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) {
+					changed[cmp.Or(n.Updated, fmt.Sprint(n.ToolsChanged, n.PromptsChanged, n.ResourcesChanged))]++
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := session.ListTools(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{Prompts: true, Resources: true, URIs: []string{"a:1"}}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if len(changed) > 0 {
+				t.Errorf("%s: %v before a stream ended", method, changed)
+			}
+			for range 2 {
+				clear(changed)
+				breaks <- struct{}{}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				want := map[string]int{"true false false": 1, "false true false": 1, "false false true": 1, "a:1": 1}
+				if !maps.Equal(changed, want) {
+					t.Errorf("%s: %v after a stream ended, want %v", method, changed, want)
+				}
+			}
+			session.Close(t.Context())
+		})
+	}
 }
 
 // A server may refuse all because of one resource. It is left out, and the others are reported.

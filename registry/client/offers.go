@@ -231,23 +231,41 @@ func list(texts []string) []byte {
 	return append(array, ']')
 }
 
-// acknowledged compares what the server will report with what is wanted. Lists may have changed since a stream ended.
-func (s *Session) acknowledged(f *follow, granted []byte) {
+// opens is called when the optional stream is open. Lists and resources may have changed since one ended, unless the
+// server repeats what it said meanwhile.
+func (s *Session) opens(asked *follow, repeats bool) {
 	s.mu.Lock()
-	missed, tools := s.missed, s.missed && s.info.ListChanged
+	missed, tools := s.missed && !repeats, s.info.ListChanged
 	s.missed = false
+	var watched []string
+	if asked != nil {
+		watched = slices.Clone(asked.uris)
+	}
 	s.mu.Unlock()
+	if !missed {
+		return
+	}
 	if tools {
 		s.changed()
 	}
-	if f == nil {
-		return
-	}
-	if missed && f.Prompts {
+	if asked != nil && asked.Prompts {
 		s.d.notify(registry.Notice{PromptsChanged: true})
 	}
-	if missed && f.Resources {
+	if asked != nil && asked.Resources {
 		s.d.notify(registry.Notice{ResourcesChanged: true})
+	}
+	for _, uri := range watched {
+		if uri != "" {
+			s.d.notify(registry.Notice{Updated: uri})
+		}
+	}
+}
+
+// acknowledged compares what the server will report with what is wanted.
+func (s *Session) acknowledged(f *follow, granted []byte) {
+	if f == nil {
+		s.opens(nil, false)
+		return
 	}
 	has := map[string]bool{}
 	_ = rawjson.Elements(rawjson.Get(granted, "resourceSubscriptions"), func(uri []byte) error {
@@ -266,6 +284,7 @@ func (s *Session) acknowledged(f *follow, granted []byte) {
 	f.slow = more || f.phases >= maxPhases // else one that goes later is looked for as the first one was
 	f.next()
 	s.mu.Unlock()
+	s.opens(f, false)
 	if more {
 		s.listenAgain()
 	} else {

@@ -43,7 +43,7 @@ type Session struct {
 	bound    map[string][]binding     // of the listed tools that have some
 	follow   *follow                  // what the optional stream reports
 	woken    map[string]chan struct{} // tasks under way whose changes the server reports
-	missed   bool                     // the optional stream has ended, and is not open again (2026-07-28)
+	missed   bool                     // the optional stream has ended, and is not open again
 	watching bool                     // the optional stream is open, or will be again
 	lost     bool                     // an outage has ended the optional stream; the next answer opens it
 	relisten context.CancelFunc       // ends the stream under way or the wait for the next one

@@ -74,7 +74,7 @@ func (s *Session) watch() {
 		if counted {
 			budget.release(origin)
 		}
-		if s.ctx.Err() == nil && ctx.Err() != nil {
+		if s.modern && s.ctx.Err() == nil && ctx.Err() != nil {
 			continue
 		}
 		s.mu.Lock()
@@ -167,6 +167,10 @@ func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 		case Head:
 			st.opened = true
 			s.listens()
+			s.mu.Lock()
+			asked := s.follow
+			s.mu.Unlock()
+			s.opens(asked, st.lastID != "")
 		case Message: // listen was answered: refused, or ended in good order
 			if rpcError([]byte(e.Text)) != nil {
 				return &Event{Kind: Refused, Status: 400}
