@@ -47,7 +47,8 @@ type watched struct {
 
 // SubscribeResource calls fn after each update of a resource that its server reports, at
 // most once a second, with no lock held. It returns once the server has agreed. The
-// subscription lasts until cancel is called or the server is removed. The registry opens a new session if one ends.
+// subscription lasts until cancel is called or the server is removed. The registry opens a new session if one ends, and
+// then calls fn: an update may be lost.
 // The error is [ErrUnsupported] if the server does not report updates.
 func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn func()) (cancel func(), err error) {
 	const op = "subscribe resource"
@@ -184,11 +185,25 @@ func (r *Registry) follow(ctx context.Context, s *server, c *conn) ([]string, er
 	}
 	last := &s.followed
 	if last.of != c {
-		*last = followed{of: c}
+		missed := last.missed
+		if missed == nil {
+			missed = last.reported
+		}
+		*last = followed{of: c, missed: missed}
 	}
 	if again || last.err != nil || !what.equal(last.what) {
 		last.what = what
 		last.reported, last.err = o.Follow(ctx, what)
+	}
+	if last.err == nil && last.missed != nil {
+		r.mu.Lock()
+		for _, uri := range last.missed {
+			if slices.Contains(last.reported, uri) {
+				r.updated(s, uri)
+			}
+		}
+		r.mu.Unlock()
+		last.missed = nil
 	}
 	return last.reported, last.err
 }
@@ -202,6 +217,7 @@ type followed struct {
 	of       *conn
 	what     Following
 	reported []string
+	missed   []string // what an earlier session has reported, until this one reports it
 	err      error
 }
 
