@@ -213,10 +213,13 @@ func testBadAnswers(t *testing.T, dial Dial) {
 			p.list(nil) // the session lives
 		})
 	}
-	t.Run("error without code", func(t *testing.T) {
+	t.Run("error without code or id", func(t *testing.T) {
 		for _, step := range []Step{
 			Body("application/json", `{"jsonrpc":"2.0","id":$id,"error":{"message":"why"}}`),
 			Body("text/event-stream", "data: {\"id\":$id,\"error\":{\"message\":\"why\"}}\n\n"),
+			Body("application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"why"}}`),
+			Body("application/json", `{"jsonrpc":"2.0","error":{"code":-32600,"message":"why"}}`), // as 2025-11-25 has it
+			Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"why\"}}\n\n"),
 		} {
 			p := connect(t, dial, new(Script).On("tools/call", step), Options{})
 			var rpc *registry.RPCError

@@ -127,14 +127,14 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
 }
 
 function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, elements?: ToolsReader): void {
-  let id = m['id']
-  if (id === null && r.awaits !== 0 && isObject(m['error'])) {
+  let id = m['id'] as number
+  if (id == null && r.awaits && isObject(m['error'])) {
     // A server that could not read the request does not know its id.
     id = r.awaits
     m = { ...m, id }
     text = undefined
   }
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return
+  if (!Number.isSafeInteger(id)) return
   const last = id === r.awaits ? Flag.Last : 0
   const result = m['result']
   if (isObject(result) && isComplete(result)) {

@@ -409,13 +409,15 @@ test('a batch is taken apart, its answer last', async () => {
 })
 
 test('an error without an id answers the request', async () => {
-  handler = json({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'parse error' } })
-  const seen = await new Client().run(OTHER)
-  assert.deepEqual(JSON.parse(seen.texts[0]!), {
-    jsonrpc: '2.0',
-    id: OTHER,
-    error: { code: -32700, message: 'parse error' },
-  })
+  for (const id of [null, undefined]) { // JSON-RPC has null, and MCP of 2025-11-25 leaves it out
+    handler = json({ jsonrpc: '2.0', id, error: { code: -32700, message: 'parse error' } })
+    const seen = await new Client().run(OTHER)
+    assert.deepEqual(JSON.parse(seen.texts[0]!), {
+      jsonrpc: '2.0',
+      id: OTHER,
+      error: { code: -32700, message: 'parse error' },
+    })
+  }
 })
 
 const deep = `{"id":${CALL},"result":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`
