@@ -419,7 +419,7 @@ func (s *server) count(kind int, now time.Time) *int {
 func (r *Registry) use(ctx context.Context, s *server, limit time.Duration, work func(context.Context, *conn, func(asking bool)) error) error {
 	r.mu.Lock()
 	generation, ok := s.breaker.begin(r.opts.Clock())
-	last := s.lastError
+	last, caller := s.lastError, ctx
 	ctx, watch := startWatch(ctx, limit)
 	defer watch.stop()
 	if ok {
@@ -440,6 +440,9 @@ func (r *Registry) use(ctx context.Context, s *server, limit time.Duration, work
 	delete(s.watches, watch)
 	if r.servers[s.name] == s {
 		o, blame := outcomeOf(err), error(nil)
+		if err != nil && caller.Err() != nil {
+			o = undecided
+		}
 		if o == failed {
 			blame = err
 		}

@@ -697,6 +697,35 @@ func TestAnAnswerOfTheLastMomentIsGiven(t *testing.T) {
 	})
 }
 
+// A caller that leaves says nothing of the server's health, also if it leaves because its own time is over.
+func TestACallersDeadlineIsNoFailure(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(ctx context.Context, _ registry.Request) (string, error) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		read := func(limit time.Duration) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			if _, err := r.ReadResource(ctx, "a", "a:1"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+		}
+		for range 3 {
+			read(time.Second)
+		}
+		if h, _ := r.Health("a"); h.Suspended || h.ConsecutiveFailures != 0 {
+			t.Errorf("health %+v", h)
+		}
+		read(time.Hour) // the registry's own deadline comes first
+		if h, _ := r.Health("a"); h.ConsecutiveFailures != 1 {
+			t.Errorf("health %+v", h)
+		}
+	})
+}
+
 // A keeper is a harbour that keeps tasks.
 type keeper struct {
 	*harbour
