@@ -241,7 +241,8 @@ func (r *Registry) listOffers(ctx context.Context, s *server, c *conn, kind int,
 			break // a server of resources need not know templates
 		}
 		if err != nil {
-			if page == 1 || errors.Is(err, ErrSessionExpired) || ctx.Err() != nil {
+			isLate := errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+			if page == 1 || errors.Is(err, ErrSessionExpired) || ctx.Err() != nil && !isLate {
 				return err
 			}
 			if isRPC(err, codeInvalidParams) && !again {

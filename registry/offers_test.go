@@ -726,6 +726,33 @@ func TestACallersDeadlineIsNoFailure(t *testing.T) {
 	})
 }
 
+// A server that is silent after some pages has offered what they have.
+func TestOffersOfAServerThatFallsSilent(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(ctx context.Context, req registry.Request) (string, error) {
+		if string(req.Params) == "{}" {
+			return `{"resources":[{"uri":"a:1","name":"a"}],"nextCursor":"2"}`, nil
+		}
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		offers, err := r.Resources(t.Context())
+		if d := cmp.Diff([]string{"a a:1"}, keys(offers)); err != nil || d != "" {
+			t.Errorf("%v, %s", err, d)
+		}
+		if h, _ := r.Health("a"); len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "page 1") {
+			t.Errorf("warnings %q", h.Warnings)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		l.say(registry.Notice{ResourcesChanged: true})
+		if _, err := r.Resources(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that left: %v", err)
+		}
+	})
+}
+
 // A keeper is a harbour that keeps tasks.
 type keeper struct {
 	*harbour
