@@ -12,7 +12,7 @@ type conn struct {
 	session Session
 	calls   int  // under way
 	retired bool // closes when calls is 0
-	retried bool // Retry replaced it
+	over    bool // Retry has replaced it, or its server has forgotten it: a list of it is read again
 	pings   *time.Timer
 }
 
@@ -187,6 +187,7 @@ func (r *Registry) leave(s *server, c *conn, err error) (expired bool) {
 	}
 	expired = errors.Is(err, ErrSessionExpired)
 	if expired && !r.closed {
+		c.over = true
 		r.retire(s, c)
 	}
 	return expired
@@ -199,6 +200,7 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 	if !r.closed && s.conn == c {
 		if n.Err != nil {
 			s.lastError = r.shown(s, n.Err.Error())
+			c.over = errors.Is(n.Err, ErrSessionExpired)
 			r.retire(s, c)
 		} else if n.ToolsChanged {
 			r.refreshSoon(s)

@@ -271,7 +271,7 @@ func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case c.retried:
+	case c.over:
 		return ErrSessionExpired
 	case s.conn != c:
 		return Because(ErrNetwork, "the session ended while its tools were listed")

@@ -823,6 +823,45 @@ func TestSessionThatDiesWhileItListsIsAFailure(t *testing.T) {
 	})
 }
 
+// A session that the server forgets while it lists is no failure: a call that finds out opens another one, which lists.
+func TestSessionThatExpiresWhileItLists(t *testing.T) {
+	for name, expires := range map[string]func(context.Context, *harbour, *registry.Registry){
+		"found by a call": func(ctx context.Context, _ *harbour, r *registry.Registry) {
+			_, _ = r.Dispatch(ctx, registry.Call{Name: "s__echo"})
+		},
+		"found by the stream": func(_ context.Context, h *harbour, _ *registry.Registry) {
+			h.say(registry.Notice{Err: registry.ErrSessionExpired})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{}
+			r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+				time.Sleep(time.Second)
+				return h.page("echo"), nil
+			}
+			listed := make(chan error, 1)
+			go func() { listed <- r.Discover(t.Context()) }()
+			synctest.Wait()
+			h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+				h.call = nil
+				return nil, registry.ErrSessionExpired
+			}
+			expires(t.Context(), h, r)
+			if err := <-listed; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := health(t, r, "s"); got.ConsecutiveFailures != 0 || got.Status != registry.ServerConnected || h.seen().connects != 2 {
+				t.Errorf("%s: %d connects, health %+v", name, h.seen().connects, got)
+			}
+			_ = r.Close()
+		})
+	}
+}
+
 func TestServerSwitchedOffDuringItsProbeComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}

@@ -323,7 +323,7 @@ func (r *Registry) Retry(name string) error {
 		s.tries = nil
 		s.stopTimers()
 		if c := s.conn; c != nil {
-			c.retried = true
+			c.over = true
 			r.retire(s, c)
 		}
 		r.changed(Event{Server: name, Tools: true})
