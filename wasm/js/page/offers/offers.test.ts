@@ -51,8 +51,35 @@ test('a watched resource counts as changed once the module runs again, because a
     changed()
   })
   assert.equal(changes, 0)
-  crash(Object.assign(new Error('crashed'), { code: 'runtime_crashed' }))
+  crash(Object.assign(new Error('crashed'), { code: 'runtime_crashed', retryable: true }))
   await heard
   assert.equal(changes, 1)
   end()
+})
+
+test('a subscription outlives that its server is away when the module runs again', async () => {
+  const away = ['network', 'suspended']
+  let crash = (_: unknown) => {}, asked = 0
+  const error = (code: string) => Object.assign(new Error(code), { code, retryable: true })
+  const ask = (_: unknown, { onProgress }: { onProgress(): void }) => {
+    const code = asked++ ? away.shift() : undefined
+    if (code) return Promise.reject(error(code))
+    onProgress()
+    return new Promise((_, reject) => crash = reject)
+  }
+  const offers = new Offers({ requests: { ask } } as never)
+  let changed = () => {}
+  const heard = new Promise<void>((resolve) => changed = resolve)
+  const end = await offers.subscribe('s', 'a://b', () => changed())
+  crash(error('runtime_crashed'))
+  await heard
+  assert.equal(asked, 4)
+  end()
+})
+
+test('a subscription that its server refuses at first rejects', async () => {
+  const ask = () => Promise.reject(Object.assign(new Error(), { code: 'network', retryable: true }))
+  await assert.rejects(new Offers({ requests: { ask } } as never).subscribe('s', 'a://b', () => {}), {
+    code: 'network',
+  })
 })

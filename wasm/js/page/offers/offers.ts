@@ -31,8 +31,8 @@ type Infos = {
 /** The wait before a completion is asked for, in ms. */
 const TYPING_MS = 150
 
-/** The wait before a request is sent again after a crash, in ms. */
-const RETRY_MS = 100
+/** The wait before a request is sent again after a crash, or while its server is away, in ms. */
+const RETRY_MS = 1000
 
 /** The most messages of a prompt, and the bytes that each may have in any case. */
 const MESSAGES = 1000, LEAST = 1000
@@ -147,19 +147,21 @@ export class Offers {
     checkName(server)
     checkText('uri', uri)
     const ends = new AbortController()
-    let agreed = () => {}, hasAgreed = false
-    const first = new Promise<void>((resolve) => agreed = resolve)
-    const running = this.#last({ method: 'subscribeResource', name: server, uri }, ends.signal, () => {
-      if (hasAgreed) listener() // also once the server agrees again: it may have reported an update meanwhile
-      hasAgreed = true
-      agreed()
-    }, () => hasAgreed)
-    await Promise.race([first, running])
-    running.catch(() => {})
+    await new Promise<void>((agreed, refused) => {
+      let hasAgreed = false
+      this.#last({ method: 'subscribeResource', name: server, uri }, ends.signal, () => {
+        if (hasAgreed) listener() // also once the server agrees again: it may have reported an update meanwhile
+        else agreed()
+        hasAgreed = true
+      }, () => hasAgreed).catch(refused)
+    })
     return () => ends.abort()
   }
 
-  /** Sends a request that lasts until it is aborted. Sends it again if the module crashes after it `hasBegun`. */
+  /**
+   * Sends a request that lasts until it is aborted. Sends it again if the module crashes after it `hasBegun`, and until
+   * the server is there.
+   */
   async #last(
     body: RequestBody,
     signal: AbortSignal,
@@ -170,7 +172,7 @@ export class Offers {
       try {
         await this.#source.requests.ask(body, { signal, onProgress })
       } catch (e) {
-        if ((e as RegistryError).code !== 'runtime_crashed' || !hasBegun()) throw e
+        if (!hasBegun() || !(e as RegistryError).retryable) throw e
         await pause(RETRY_MS, signal)
       }
     }
