@@ -123,6 +123,28 @@ func TestPlacesOfLossesAreBounded(t *testing.T) {
 	}
 }
 
+// The words of an alternative say when it is meant. A union of objects becomes one object, whose description keeps them.
+func TestWordsOfAlternatives(t *testing.T) {
+	const def = `{"inputSchema":{"type":"object","oneOf":[
+		{"title":"By id","description":"If the id is known.","properties":{"id":{"type":"string"}},"required":["id"],"minProperties":-1},
+		{"title":"By name","properties":{"name":{"type":"string"}}},
+		{"properties":{"all":{"type":"boolean"}}},
+		{"description":"Nothing."}]}}`
+	const want = `"1: If the id is known. (minProperties: -1); 2: By name; 4: Nothing.; ` +
+		`exactly one of these forms: id | name? | all? | {\"description\":\"Nothing.\"}"`
+	for _, d := range Dialects() {
+		tool, _, err := Tool(d, "name", "server", []byte(def))
+		if err != nil || !bytes.Contains(tool, []byte(want)) {
+			t.Errorf("%s: %s, %v", d, tool, err)
+		}
+		many := strings.Repeat(`{"description":"`+strings.Repeat("x", 500)+`","properties":{"id":true}},`, 1000)
+		tool, _, err = Tool(d, "name", "server", []byte(`{"inputSchema":{"type":"object","anyOf":[`+many+`{}]}}`))
+		if err != nil || len(tool) > 10_000 {
+			t.Errorf("%s: %d bytes of many alternatives, %v", d, len(tool), err)
+		}
+	}
+}
+
 // TestManyRequired converts alternatives whose names would each be looked for among all the others. That would take
 // minutes.
 func TestManyRequired(t *testing.T) {

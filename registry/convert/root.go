@@ -65,6 +65,14 @@ func (c *converter) fold(v *view, key, path string) {
 			required = slices.DeleteFunc(required, func(name string) bool { return !needed[name] })
 		}
 		forms = append(forms, describeForm(w.schema, needs, needed))
+		describeSchema(w.schema, w.notes)
+		about, _ := w.schema.Get("description").Text()
+		if about == "" {
+			about, _ = w.schema.Get("title").Text()
+		}
+		if about != "" && i < maxForms {
+			v.notes = append(v.notes, strconv.Itoa(i+1)+": "+text.Clip(about))
+		}
 		properties := w.schema.Get("properties")
 		if properties == nil {
 			continue
@@ -111,6 +119,9 @@ func (c *converter) fold(v *view, key, path string) {
 	}
 	v.notes = append(v.notes, words+text.Clip(strings.Join(forms, " | ")))
 }
+
+// maxForms bounds the alternatives whose words the description has.
+const maxForms = 20
 
 // describeForm lists the properties of one alternative, optional ones with a question mark.
 func describeForm(s *rawjson.Node, needs []string, needed map[string]bool) string {

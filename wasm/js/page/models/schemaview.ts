@@ -3,7 +3,18 @@
 
 import { isObject } from '../../shared/object.ts'
 import { step } from '../../shared/pointer.ts'
-import { clip, Conversion, distinct, get, isSchema, json, set, shape, type Schema } from './schemashape.ts'
+import {
+  clip,
+  Conversion,
+  describeSchema,
+  distinct,
+  get,
+  isSchema,
+  json,
+  set,
+  shape,
+  type Schema,
+} from './schemashape.ts'
 import { maxRefs } from '../../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */
@@ -134,15 +145,18 @@ export function fold(c: Conversion, v: View, key: string): void {
   const forms: string[] = []
   let required: string[] | undefined
   for (const [i, s] of alternatives.entries()) {
-    const w = c.at(step(key) + step(i), () => view(c, s, v.refs)).schema
+    const { schema: w, notes } = c.at(step(key) + step(i), () => view(c, s, v.refs))
     const needs = (w.required ?? []) as string[]
-    required = required ? required.filter((name) => needs.includes(name)) : needs
+    required = required?.filter((name) => needs.includes(name)) ?? needs
     const properties = Object.entries((w.properties ?? {}) as Schema)
     const names = [
       ...needs,
-      ...properties.map(([name]) => name).filter((name) => !needs.includes(name)).map((name) => name + '?'),
+      ...properties.flatMap(([name]) => (needs.includes(name) ? [] : name + '?')),
     ]
     forms.push(names.length ? names.join(', ') : json(w))
+    describeSchema(w, notes)
+    const about = w.description || w.title
+    if (about && i < 20) v.notes.push(`${i + 1}: ${clip(about as string)}`)
     for (const [name, p] of properties) added.set(name, [...(added.get(name) ?? []), p])
   }
   const properties = { ...(v.schema.properties as Schema | undefined) }
