@@ -915,6 +915,33 @@ func TestRemoveDuringDiscover(t *testing.T) {
 	})
 }
 
+// A tool may come later whose name an override has given to another one. It is left out, and the warnings say why.
+func TestANameThatAnOverrideHasTaken(t *testing.T) {
+	h := &harbour{}
+	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+	cfg := registry.ServerConfig{URL: "https://s.example/mcp", Overrides: []byte(`{"echo":{"name":"find"}}`)}
+	if err := r.Update("s", cfg); err != nil {
+		t.Fatal(err)
+	}
+	for _, tools := range [][]string{{"echo"}, {"echo", "find"}, {"echo"}} {
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) { return h.page(tools...), nil }
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Repeat(`tool "find" left out: another tool has the name s__find`, len(tools)-1)
+		if got := strings.Join(health(t, r, "s").Warnings, "; "); got != want || !slices.Equal(names(r), []string{"s__find"}) {
+			t.Errorf("%v: %v, warnings %q, want %q", tools, names(r), got, want)
+		}
+	}
+	cfg.Overrides = []byte(`{"echo":{"name":"other"}}`)
+	if err := r.Update("s", cfg); err != nil {
+		t.Fatal(err)
+	}
+	if got := health(t, r, "s").Warnings; len(got) != 0 {
+		t.Errorf("warnings %q", got)
+	}
+}
+
 func TestFilterAndSwitches(t *testing.T) {
 	h := &harbour{}
 	h.list = func(context.Context, *string) (*registry.ToolPage, error) { return h.page("a", "b", "c"), nil }

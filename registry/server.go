@@ -46,7 +46,8 @@ type server struct {
 	held        int      // of listed
 	release     []func() // of the pages behind listed
 	warnings    []string
-	dropped     int // messages that were too many
+	taken       warnings // tools whose name an override has given to another one
+	dropped     int      // messages that were too many
 	refreshedAt time.Time
 	staleAt     time.Time // zero: no ttl was given
 
@@ -150,7 +151,7 @@ func (r *Registry) offer(s *server, listed []Tool) {
 		}
 	}
 	r.toolTotal -= len(s.listed)
-	s.listed, s.offered, s.held = listed, 0, 0
+	s.listed, s.offered, s.held, s.taken = listed, 0, 0, nil
 	r.toolTotal += len(listed)
 	r.tools.Reserve(len(listed))
 	renames := s.cfg.renames()
@@ -164,6 +165,9 @@ func (r *Registry) offer(s *server, listed []Tool) {
 		if t.listed = !t.Withheld && t.Hold == nil && r.tools.Add(t.Name, t); t.listed {
 			s.offered++
 		} else if t.Withheld || t.Hold == nil {
+			if !t.Withheld {
+				s.taken.warn(r.shown(s, "tool "+text.Quote(t.RawName)+" left out: another tool has the name "+t.Name))
+			}
 			t.Withheld = true
 		} else {
 			s.held++
