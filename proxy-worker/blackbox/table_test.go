@@ -4,6 +4,7 @@ package blackbox
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -312,12 +313,18 @@ func headers(want map[string]string) check {
 // binding reads metadata, and uses its binding for the token endpoint.
 func binding(t *testing.T, r running, u *upstream) {
 	res, err := call{config: "tight", method: "GET", target: u.URL + "/.well-known/oauth-authorization-server",
-		header: map[string]string{"Accept": "application/json"}}.do(t.Context(), r, "metadata")
+		header: map[string]string{"Accept": "application/json", "Accept-Encoding": "gzip, deflate, br"}}.do(t.Context(), r, "metadata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	body, _ := io.ReadAll(res.Body)
+	text := io.Reader(res.Body)
+	if res.Header.Get("Content-Encoding") == "gzip" { // as wrangler dev sends it
+		if text, err = gzip.NewReader(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body, _ := io.ReadAll(text)
 	if res.StatusCode != 200 || !strings.Contains(string(body), "/token") {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}

@@ -3,6 +3,7 @@
 package blackbox
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
@@ -168,7 +169,14 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "data: 1\n\n")
 	case "/.well-known/oauth-authorization-server":
 		json()
-		fmt.Fprintf(w, `{"issuer":%q,"token_endpoint":%q}`, u.URL, u.URL+"/token")
+		to := io.Writer(w)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			zipped := gzip.NewWriter(w)
+			defer zipped.Close()
+			to = zipped
+		}
+		fmt.Fprintf(to, `{"issuer":%q,"token_endpoint":%q}`, u.URL, u.URL+"/token")
 	case "/token":
 		_ = r.ParseForm()
 		json()

@@ -133,6 +133,9 @@ func (p *Policy) admitted(r *Request, origin string, t target, about bool, id st
 			return requestTooLarge.decision(origin)
 		}
 	}
+	if k == kindDiscovery {
+		header = replaced(header, []Pair{{"accept-encoding", "identity"}}) // Bind reads the document
+	}
 	d.Header, d.kind = header, k
 	return d
 }

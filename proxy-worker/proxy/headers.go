@@ -80,7 +80,7 @@ func upstreamHeader(header []Pair) []Pair {
 }
 
 // safeElsewhere are the fields that follow a redirect to another origin.
-var safeElsewhere = setOf("accept", "accept-language", "user-agent", "mcp-protocol-version")
+var safeElsewhere = setOf("accept", "accept-encoding", "accept-language", "user-agent", "mcp-protocol-version")
 
 func elsewhere(header []Pair) []Pair {
 	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return !safeElsewhere[h.Name] })
