@@ -33,7 +33,8 @@ func (d *Decision) Bind(reply *Reply, body []byte) {
 		}
 	}
 	if len(fields) > 1 {
-		reply.Header = append(reply.Header, d.binding(fields))
+		// A browser that kept the answer would send a binding that is not valid any more.
+		reply.Header = replaced(reply.Header, []Pair{{"cache-control", "no-store"}, d.binding(fields)})
 	}
 }
 

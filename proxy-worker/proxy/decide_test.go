@@ -270,6 +270,24 @@ func TestCachesKeepServersApart(t *testing.T) {
 	}
 }
 
+// TestBindingsAreNotCached has metadata that browsers may keep for a year. Its binding lasts a day, or until the proxy is
+// started again.
+func TestBindingsAreNotCached(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, BindingKeys: []string{signer}})
+	d := p.Decide(method("GET", message("https://mcp.example.com/.well-known/oauth-authorization-server")))
+	reply := d.Respond(&Response{Status: 200, Header: []Pair{{"cache-control", "max-age=31536000"}}})
+	d.Bind(reply, []byte(`{"token_endpoint":"https://mcp.example.com/token"}`))
+	var caches []string
+	for _, h := range reply.Header {
+		if h.Name == "cache-control" {
+			caches = append(caches, h.Value)
+		}
+	}
+	if diff := cmp.Diff([]string{"no-store"}, caches); diff != "" || !has(reply.Header, "x-portolan-binding") {
+		t.Error(diff)
+	}
+}
+
 // TestExposedNamesAreBounded has a server expose all of its fields many times.
 func TestExposedNamesAreBounded(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})
