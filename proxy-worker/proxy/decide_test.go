@@ -288,6 +288,24 @@ func TestBindingsAreNotCached(t *testing.T) {
 	}
 }
 
+// TestServersSendNoFilesOfTheOperator has headers at which nginx and Apache, in front of the proxy, would send a file of
+// their own in place of the answer.
+func TestServersSendNoFilesOfTheOperator(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})
+	reply := p.Decide(message(server)).Respond(&Response{Status: 200, Header: []Pair{
+		{"x-accel-redirect", "/private/"}, {"x-sendfile", "/etc/passwd"}, {"x-lighttpd-send-file", "/etc/passwd"},
+		{"x-accel-buffering", "no"},
+	}})
+	for _, name := range []string{"x-accel-redirect", "x-sendfile", "x-lighttpd-send-file"} {
+		if has(reply.Header, name) {
+			t.Error(name)
+		}
+	}
+	if !has(reply.Header, "x-accel-buffering") { // nginx would keep events back
+		t.Error("a stream cannot be let through")
+	}
+}
+
 // TestExposedNamesAreBounded has a server expose all of its fields many times.
 func TestExposedNamesAreBounded(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})

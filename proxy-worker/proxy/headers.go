@@ -32,11 +32,12 @@ func sendable(name string) bool {
 }
 
 // returnable reports whether pages get a header. They get none that would change the proxy's own origin, which all
-// servers share.
+// servers share, or let a web server in front of the proxy send its own files.
 func returnable(name string) bool {
 	switch name {
 	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
-		"service-worker-allowed", "no-vary-search", "nel", "report-to", "reporting-endpoints", "x-proxy-error":
+		"service-worker-allowed", "no-vary-search", "nel", "report-to", "reporting-endpoints", "x-proxy-error",
+		"x-accel-redirect", "x-sendfile", "x-lighttpd-send-file":
 		return false
 	}
 	return !strings.HasPrefix(name, "x-portolan-") && !strings.HasPrefix(name, "access-control-")
