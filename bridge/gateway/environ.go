@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +30,18 @@ func environ(configured map[string]string) []string {
 		out = append(out, name+"="+value)
 	}
 	return out
+}
+
+// commandOf returns the command of a server. A PATH of its own says where that is.
+func commandOf(s Server) string {
+	if filepath.Base(s.Command) == s.Command {
+		for _, dir := range filepath.SplitList(s.Env["PATH"]) {
+			if found, err := exec.LookPath(filepath.Join(dir, s.Command)); err == nil && filepath.IsAbs(dir) {
+				return found
+			}
+		}
+	}
+	return s.Command
 }
 
 // variable matches ${NAME}, ${NAME:-default}, ${env:NAME} and ${input:id}, as MCP clients

@@ -453,6 +453,19 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// MCP clients look for a command where the PATH of its configuration says.
+func TestACommandIsFoundInItsOwnPath(t *testing.T) {
+	s, dir := testServer(t, "raw", "raw"), t.TempDir()
+	if err := os.Symlink(s.Command, dir+"/only-here-of-portolan"); err != nil {
+		t.Fatal(err)
+	}
+	s.Command, s.Env["PATH"] = "only-here-of-portolan", t.TempDir()+string(os.PathListSeparator)+dir
+	r := serve(t, nil, s)
+	if text := r.initialize("raw"); !strings.Contains(text, `"result"`) {
+		t.Error(text)
+	}
+}
+
 func TestASecretWithinAnotherIsHidden(t *testing.T) {
 	secrets := secretsOf(Server{Env: map[string]string{"A": "key-one", "B": "key-one-and-more", "C": "a-key-one"}})
 	if got := redact("key-one-and-more, a-key-one, key-one", secrets); got != "[redacted], [redacted], [redacted]" {

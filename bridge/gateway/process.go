@@ -59,7 +59,7 @@ func (p *process) start(s Server) (err error) {
 	if p.closing {
 		return errors.New("it is ending")
 	}
-	p.cmd = exec.Command(s.Command, s.Args...)
+	p.cmd = exec.Command(commandOf(s), s.Args...)
 	p.cmd.Env, p.cmd.Dir = environ(s.Env), s.Dir
 	ownGroup(p.cmd)
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
