@@ -69,7 +69,18 @@ func expand(text string) (out, missing string) {
 	return out, missing
 }
 
-var secretFlag = regexp.MustCompile(`(?i)^--?[\w-]*(?:key|token|secret|password|passwd|auth|credential)[\w-]*(?:=(.*))?$`)
+const secretName = `[\w.-]*(?:key|token|secret|password|passwd|auth|credential)[\w-]*`
+
+// secretFlag matches a flag whose value is the next argument.
+var secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
+
+// secretParts match the secrets in an argument: of an address its user and its parameters, and the value of a flag, of a
+// variable or of a header.
+var secretParts = []*regexp.Regexp{
+	regexp.MustCompile(`://(?:[^/?#\s:@]*:)?([^/?#\s@]+)@`),
+	regexp.MustCompile(`(?i)[?&]` + secretName + `=([^&#\s]+)`),
+	regexp.MustCompile(`(?i)^(?:--?[\w-]+=)?` + secretName + `(?:=|:\s*(?:(?:bearer|basic|token)\s+)?)(.+)$`),
+}
 
 // secretsOf returns the configured values that may be secrets, the longest first: one may be a part of another.
 func secretsOf(s Server) []string {
@@ -79,16 +90,22 @@ func secretsOf(s Server) []string {
 			all = append(all, value)
 		}
 	}
-	for _, value := range s.Env {
-		add(value)
-	}
-	for i, arg := range s.Args {
-		if m := secretFlag.FindStringSubmatch(arg); m != nil {
-			add(m[1])
-			if m[1] == "" && i+1 < len(s.Args) {
-				add(s.Args[i+1])
+	addParts := func(text string) {
+		for _, part := range secretParts {
+			for _, m := range part.FindAllStringSubmatch(text, -1) {
+				add(m[1])
 			}
 		}
+	}
+	for _, value := range s.Env {
+		add(value)
+		addParts(value)
+	}
+	for i, arg := range s.Args {
+		if secretFlag.MatchString(arg) && i+1 < len(s.Args) {
+			add(s.Args[i+1])
+		}
+		addParts(arg)
 	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
