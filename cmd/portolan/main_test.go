@@ -164,10 +164,12 @@ func TestResultsThatAreLost(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
+	t.Setenv("SEAL_KEYS", strings.Repeat("k", 22))
 	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
 		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"},
 		{"up", "--listen", "127.0.0.1:99999"}, {"proxy", "--origin", "https://a.example", "--host", "a.example", "--listen", "x"},
-		{"bridge", "--listen", "127.0.0.1:x"}} {
+		{"bridge", "--listen", "127.0.0.1:x"}, {"up", "--root", ".", "--listen", "127.0.0.1:0", "--origin", "x"},
+		{"proxy", "seal", "--origin", "https://a.example", "--host", "a.example", "--header", "Cookie: a"}} {
 		code, out, errs := portolan(t, args...)
 		lines := strings.Count(errs, "\n")
 		if code != 2 || out != "" || !strings.Contains(errs, "usage:") || len(args) > 0 && lines != 1 {

@@ -160,7 +160,7 @@ func seal(args []string, stdout io.Writer) error {
 	}
 	sealed, err := corsproxy.Seal(key, *origin, *host, header, rand.Reader)
 	if err != nil {
-		return errors.Join(errUsage, err)
+		return fmt.Errorf("%w: %v", errUsage, err)
 	}
 	_, err = fmt.Fprintln(stdout, sealed)
 	return err

@@ -62,7 +62,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		BindingKeys: []string{rand.Text()},
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %v", errUsage, err)
 	}
 	settings := pageSettings{
 		Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp",
