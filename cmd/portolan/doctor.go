@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
 // A report prints a line for each check, and counts them.
@@ -50,7 +52,11 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 			return fmt.Errorf("%w: %s: not an absolute URL", errUsage, name)
 		}
 	}
-	r := &report{origin: cmp.Or(*origin, "http://localhost:3000"), out: stdout, client: &http.Client{
+	*origin = cmp.Or(*origin, "http://localhost:3000")
+	if err := corsproxy.CheckParties(*origin, "mcp.example.com"); err != nil { // no browser sends it
+		return fmt.Errorf("%w: --origin: %v", errUsage, err)
+	}
+	r := &report{origin: *origin, out: stdout, client: &http.Client{
 		Timeout:       15 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -87,6 +87,10 @@ func TestDoctor(t *testing.T) {
 	if code, _, _ := portolan(t, "doctor"); code != 2 {
 		t.Errorf("without arguments: exit code %d", code)
 	}
+	if code, out, errs := portolan(t, "doctor", "--proxy", strict, "--origin", ide+"/"); code != 2 ||
+		!strings.Contains(errs, "--origin: want an origin such as https://ide.example, without a path, a final slash") {
+		t.Errorf("an origin with a slash: exit code %d\n%s%s", code, out, errs)
+	}
 }
 
 // The doctor knows an MCP server by its words, and not by its status.
