@@ -137,6 +137,7 @@ func (r *report) noteMCP(who, path string, a, get answer) {
 
 // checkProxy checks that a proxy works for the origin, and for no other one.
 func (r *report) checkProxy(ctx context.Context, at, server, key string) {
+	at, _, _ = strings.Cut(at, "?") // of the registry's option, which ends with ?url={href}
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")
 	if !r.note(err == nil && a.status == 200, "the proxy answers",

@@ -68,9 +68,11 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	strict := runProxy(t, "--origin", ide, "--host", "mcp.example.com")
-	if code, out, errs := portolan(t, "doctor", "--proxy", strict, "--origin", ide); code != 0 ||
-		strings.Contains(out, "FAIL") || strings.Count(out, "pass") < 5 {
-		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	for _, at := range []string{strict, strict + "?url={href}"} { // as the registry's option has it
+		if code, out, errs := portolan(t, "doctor", "--proxy", at, "--origin", ide); code != 0 ||
+			strings.Contains(out, "FAIL") || strings.Count(out, "pass") < 5 {
+			t.Errorf("%s: exit code %d\n%s%s", at, code, out, errs)
+		}
 	}
 	if code, out, _ := portolan(t, "doctor", "--proxy", strict, "--origin", "http://other.example"); code != 1 ||
 		!strings.Contains(out, "Add the origin to ALLOWED_ORIGINS") {
