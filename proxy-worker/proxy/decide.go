@@ -100,7 +100,7 @@ func (p *Policy) admitted(r *Request, origin string, t target, about bool, id st
 		Verdict: Send, Method: r.Method, URL: t.url,
 		RateKey: rateKey, Caller: rateKey[:len(rateKey)-len(t.host)-1],
 		MaxRequest: p.cfg.MaxRequest, MaxResponse: p.cfg.MaxResponse, FirstByte: p.cfg.FirstByte,
-		policy: p, origin: origin, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && covers == nil, now: r.Now,
+		policy: p, origin: origin, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && strings.HasPrefix(caller, "key:"), now: r.Now,
 	}
 	if about {
 		d.FirstByte = min(d.FirstByte, diagnosisTime)

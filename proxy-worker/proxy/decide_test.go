@@ -432,6 +432,34 @@ func TestBindings(t *testing.T) {
 	}
 }
 
+// A ticket is for one host. Metadata of another, which a binding names, leads no further.
+func TestTicketsDoNotFollowMetadataElsewhere(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Keys: []string{key}, TicketKeys: []string{signer}})
+	read := func(target string, more ...string) *Decision {
+		return p.Decide(with(method("GET", message(target, "content-type", "")), more...))
+	}
+	ticket := Ticket{Origin: page, Host: "mcp.example.com", Expires: noon.Add(time.Hour)}.Sign(signer)
+	d := read("https://mcp.example.com/.well-known/oauth-protected-resource", "x-portolan-ticket", ticket)
+	reply := d.Respond(&Response{Status: 200})
+	d.Bind(reply, []byte(`{"authorization_servers":["https://auth.example"]}`))
+	binding := Get(reply.Header, "x-portolan-binding")
+	for caller, row := range map[string]struct {
+		value   string
+		follows bool
+	}{"x-portolan-ticket": {ticket, false}, "x-portolan-key": {key, true}} {
+		d := read("https://auth.example/.well-known/openid-configuration", "x-portolan-binding", binding, caller, row.value)
+		if d.Verdict != Send {
+			t.Fatalf("%s: %q", caller, d.Code)
+		}
+		for location, follows := range map[string]bool{"/.well-known/openid-configuration/a": true, "https://b.example/mcp": row.follows} {
+			r := d.Respond(&Response{Status: 302, Header: []Pair{{"location", location}}})
+			if (r.Follow != nil) != follows {
+				t.Errorf("%s: to %s: %q", caller, location, r.Code)
+			}
+		}
+	}
+}
+
 // The metadata URL of a 401 can be read, on the same host only. A server whose 401 has no
 // URL can be its own authorization server (2025-03-26).
 func TestChallengesBind(t *testing.T) {

@@ -90,7 +90,7 @@ type Decision struct {
 	kind    kind
 	target  target
 	self    string // the request's own URL
-	anyHost bool   // neither a list nor a ticket limits the servers
+	anyHost bool   // the caller's key lets it reach any server
 	hops    int
 	id      uint64 // of a diagnosis
 	now     time.Time
