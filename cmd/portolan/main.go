@@ -37,6 +37,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"os/signal"
 	"slices"
@@ -222,6 +223,14 @@ func hintFor(err error) string {
 	case "network":
 		if strings.Contains(err.Error(), "proxyconnect ") || strings.Contains(err.Error(), "Proxy Authentication Required") {
 			return "check the proxy that HTTPS_PROXY or HTTP_PROXY names; NO_PROXY leaves hosts out"
+		}
+		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+			proxy := os.Getenv(name) // net/http takes one that is no URL for none
+			if _, err := url.Parse(proxy); err != nil {
+				if _, err := url.Parse("http://" + proxy); err != nil {
+					return name + " is no address that can be read, so no proxy is used; write % as %25"
+				}
+			}
 		}
 		if strings.Contains(err.Error(), "x509: ") {
 			return "this machine does not trust the server's certificate; SSL_CERT_FILE names a file with its issuer"

@@ -230,11 +230,16 @@ func TestHintsOfThisCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, "tools", "http://mcp.example/mcp")
-	cmd.Env = append(os.Environ(), "HTTP_PROXY=http://ada:s3cr3t@127.0.0.1:1", "NO_PROXY=")
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "hint: check the proxy that ") || strings.Contains(string(out), "s3cr3t") {
-		t.Errorf("%v, %s", err, out)
+	for _, row := range []struct{ proxy, server, hint string }{
+		{"ada:s3cr3t@127.0.0.1:1", "http://mcp.example/mcp", "hint: check the proxy that "},
+		{"ada:s3cr3t%@127.0.0.1:1", "http://127.0.0.1:1/mcp", "hint: HTTP_PROXY is no address that can be read, so no proxy is used; write % as %25\n"},
+	} {
+		cmd := exec.CommandContext(t.Context(), path, "tools", row.server)
+		cmd.Env = append(os.Environ(), "HTTP_PROXY=http://"+row.proxy, "NO_PROXY=")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), row.hint) || strings.Contains(string(out), "s3cr3t") {
+			t.Errorf("%v, %s", err, out)
+		}
 	}
 }
 
