@@ -111,7 +111,7 @@ func ticket(args []string, stdout io.Writer) error {
 	case len(rest) > 0 || *origin == "" || *host == "" || *days <= 0:
 		return fmt.Errorf("%w: want --origin, --host and perhaps --header NAME and --days N", errUsage)
 	}
-	if err := corsproxy.CheckParties(*origin, *host); err != nil {
+	if err := corsproxy.CheckParties(*origin, *host, headers...); err != nil {
 		return fmt.Errorf("%w: %v", errUsage, err)
 	}
 	key, err := keyFrom("TICKET_KEYS")

@@ -191,9 +191,10 @@ func TestTicketAndSeal(t *testing.T) {
 		{"ticket", "--origin", ide + "/", "--host", host}, {"ticket", "--origin", "https://*.example", "--host", host},
 		{"ticket", "--origin", ide, "--host", server}, {"ticket", "--origin", ide, "--host", "mcp.example.com:443"},
 		{"seal", "--origin", ide, "--host", "*.example.com", "--header", "A: x"},
+		{"ticket", "--origin", ide, "--host", host, "--header", "X-Api-Key: s3cr3t"},
 	} {
-		if code, _, _ := portolan(t, append([]string{"proxy"}, args...)...); code != 2 {
-			t.Errorf("%v: exit code %d", args, code)
+		if code, out, errs := portolan(t, append([]string{"proxy"}, args...)...); code != 2 || strings.Contains(out+errs, "s3cr3t") {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, errs)
 		}
 	}
 }
