@@ -111,6 +111,46 @@ func TestASecondInterruptLeavesNoProgram(t *testing.T) {
 	}
 }
 
+// The reader of the gateway's output, such as tee, ends with the same interrupt. A program that ignores the end of its
+// input is ended all the same.
+func TestOutputThatNobodyReadsLeavesNoProgram(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "https://app.example", "--verbose",
+		"--", "sh", "-c", `trap "" TERM PIPE; echo pid $$ >&2; while :; do echo words >&2; sleep 0.1; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	req := initializing(t, out, "sh")
+	go http.DefaultClient.Do(req) // it gets no answer
+	pid := 0
+	for lines := bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
+		if _, number, ok := strings.Cut(lines.Text(), ": pid "); ok {
+			pid, _ = strconv.Atoi(number)
+		}
+	}
+	defer syscall.Kill(-pid, syscall.SIGKILL)
+	errs.Close()
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	if syscall.Kill(pid, 0) != syscall.ESRCH {
+		t.Errorf("the gateway ended with %v, and its program goes on", err)
+	}
+}
+
 // initializing returns the first request to a server, once the gateway has said where it is.
 func initializing(t *testing.T, out io.Reader, server string) *http.Request {
 	t.Helper()
