@@ -8,6 +8,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // signInOf returns the sign-in of a server, nil where its headers have the
@@ -21,13 +22,13 @@ func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.Serve
 		case c.opts.Proxy == "" || !cfg.Proxy && !cfg.ProxyAuto:
 			return c.fetch(ctx, r, r.URL)
 		case cfg.Proxy:
-			return c.fetchProxied(ctx, r)
+			return c.fetchProxied(ctx, r, cfg.Headers)
 		}
 		res, err := c.fetch(ctx, r, r.URL)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case r.Method == "GET": // what anybody may read
-			return c.fetchProxied(ctx, r)
+			return c.fetchProxied(ctx, r, nil)
 		default:
 			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you switch it on for this server (proxy: true)")
 		}
@@ -37,29 +38,39 @@ func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.Serve
 
 // fetchProxied takes the way through the proxy, which lets pass what metadata that
 // was read through it has named. Metadata is asked for without such a binding
-// first: mostly it needs none.
-func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+// first: mostly it needs none. Of the server's headers the proxy gets those by which it knows its caller.
+func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request, headers map[string]string) (*oauth.Response, error) {
 	through, err := corsproxy.URL(c.opts.Proxy, r.URL)
 	if err != nil {
 		return nil, err
 	}
-	bound := *r
-	isGet := r.Method == "GET"
-	if !isGet {
-		bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+	own := r.Header[:len(r.Header):len(r.Header)]
+	for name, value := range headers {
+		if lower := text.Lower(name); lower == "x-portolan-key" || lower == "x-portolan-ticket" {
+			own = append(own, name, value)
+		}
 	}
-	res, err := c.fetch(ctx, &bound, through)
+	bind := func() *oauth.Request {
+		bound := *r
+		bound.Header = append(own[:len(own):len(own)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+		return &bound
+	}
+	isGet := r.Method == "GET"
+	bound := bind()
+	if isGet {
+		bound.Header = own
+	}
+	res, err := c.fetch(ctx, bound, through)
 	if refused, ok := errors.AsType[*registry.ProxyError](err); !ok || !refused.Refused {
 		return res, err
 	}
 	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
 		about := endpoint.Origin(r.URL) + "/.well-known/openid-configuration"
-		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}); err != nil {
+		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}, headers); err != nil {
 			return nil, err
 		}
 	}
-	bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
-	return c.fetch(ctx, &bound, through)
+	return c.fetch(ctx, bind(), through)
 }
 
 func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
