@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 	"github.com/portolan-mcp/portolan/registry"
@@ -25,13 +26,44 @@ func (p asPage) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.RoundTripper.RoundTrip(out)
 }
 
-// A person signs in at a server behind a proxy that asks for a key. In a later run the token is renewed.
-func TestSignInThroughAProxyWithKeys(t *testing.T) {
+// behindProxy returns a registry of a page behind https://proxy.example, whose person is signed in at once.
+func behindProxy(t *testing.T, net *registrytest.Net, rt http.RoundTripper, stored *sync.Map) *registry.Registry {
+	c := client.New(nethttp.New(&nethttp.Options{RoundTripper: rt}), &client.Options{
+		Proxy: "https://proxy.example/?url={href}",
+		OAuth: oauth.New(oauth.Options{
+			Crypto: nethttp.Crypto(), ClientName: "test", RedirectURL: "http://127.0.0.1:3000/callback",
+			Ask: func(ctx context.Context, p *oauth.Prompt) (string, error) {
+				req, err := http.NewRequestWithContext(ctx, "GET", p.URL, nil)
+				if err != nil {
+					return "", err
+				}
+				res, err := net.RoundTrip(req)
+				if err != nil {
+					return "", err
+				}
+				return res.Header.Get("Location"), res.Body.Close()
+			},
+			Load: func(_ context.Context, name string) (string, error) {
+				text, _ := stored.Load(name)
+				s, _ := text.(string)
+				return s, nil
+			},
+			Save: func(_ context.Context, name, text string) error { stored.Store(name, text); return nil },
+		}),
+	})
+	r := registry.New(&registry.Options{Connect: c.Connect, SignIns: c})
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// A person signs in at a server behind a proxy, which may ask for a key or a ticket. In a later run the token is renewed.
+func TestSignInThroughAProxy(t *testing.T) {
 	const (
 		key    = "a key that is long enough"
 		server = "https://mcp.example.com/mcp"
 		login  = "https://login.example.com"
 	)
+	ticket := corsproxy.Ticket{Origin: ide, Host: "mcp.example.com", Expires: time.Now().Add(time.Hour)}.Sign(key)
 	for _, row := range []struct {
 		name    string
 		cfg     corsproxy.Config
@@ -40,6 +72,9 @@ func TestSignInThroughAProxyWithKeys(t *testing.T) {
 	}{
 		{"key", corsproxy.Config{Keys: []string{key}}, map[string]string{"X-Portolan-Key": key}, false},
 		{"key, bare", corsproxy.Config{Keys: []string{key}}, map[string]string{"X-Portolan-Key": key}, true},
+		{"hosts", corsproxy.Config{Hosts: []string{"mcp.example.com"}, BindingKeys: []string{key}}, nil, false},
+		{"ticket", corsproxy.Config{TicketKeys: []string{key}}, map[string]string{"X-Portolan-Ticket": ticket}, false},
+		{"ticket, bare", corsproxy.Config{TicketKeys: []string{key}}, map[string]string{"X-Portolan-Ticket": ticket}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.cfg.Origins = []string{ide}
@@ -65,31 +100,7 @@ func TestSignInThroughAProxyWithKeys(t *testing.T) {
 			net.Handle("https://proxy.example", policy.Handler(net))
 			var stored sync.Map
 			run := func() *registry.Registry {
-				c := client.New(nethttp.New(&nethttp.Options{RoundTripper: asPage{net}}), &client.Options{
-					Proxy: "https://proxy.example/?url={href}",
-					OAuth: oauth.New(oauth.Options{
-						Crypto: nethttp.Crypto(), ClientName: "test", RedirectURL: "http://127.0.0.1:3000/callback",
-						Ask: func(ctx context.Context, p *oauth.Prompt) (string, error) {
-							req, err := http.NewRequestWithContext(ctx, "GET", p.URL, nil)
-							if err != nil {
-								return "", err
-							}
-							res, err := net.RoundTrip(req)
-							if err != nil {
-								return "", err
-							}
-							return res.Header.Get("Location"), res.Body.Close()
-						},
-						Load: func(_ context.Context, name string) (string, error) {
-							text, _ := stored.Load(name)
-							s, _ := text.(string)
-							return s, nil
-						},
-						Save: func(_ context.Context, name, text string) error { stored.Store(name, text); return nil },
-					}),
-				})
-				r := registry.New(&registry.Options{Connect: c.Connect, SignIns: c})
-				t.Cleanup(func() { r.Close() })
+				r := behindProxy(t, net, asPage{net}, &stored)
 				if err := r.Add("a", registry.ServerConfig{URL: server, Proxy: true, Headers: row.headers}); err != nil {
 					t.Fatal(err)
 				}
@@ -109,5 +120,51 @@ func TestSignInThroughAProxyWithKeys(t *testing.T) {
 				t.Errorf("in a later run: %v, after %d renewals", err, auth.Count("refresh_token"))
 			}
 		})
+	}
+}
+
+// A before calls a function once, before the first request to a URL that contains a text.
+type before struct {
+	http.RoundTripper
+	text string
+	call func()
+}
+
+func (b *before) RoundTrip(req *http.Request) (*http.Response, error) {
+	if call := b.call; call != nil && strings.Contains(req.URL.String(), b.text) {
+		b.call = nil
+		call()
+	}
+	return b.RoundTripper.RoundTrip(req)
+}
+
+// A person signs in at a server while another one's sign-in has begun.
+func TestTwoSignInsThroughAProxy(t *testing.T) {
+	policy, err := corsproxy.New(corsproxy.Config{
+		Origins: []string{ide}, Hosts: []string{"*.example.com"}, BindingKeys: []string{"a key that is long enough"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net := registrytest.NewNet(t)
+	net.Handle("https://proxy.example", policy.Handler(net))
+	rt := &before{RoundTripper: asPage{net}, text: "login-a.example%2F.well-known"}
+	r := behindProxy(t, net, rt, new(sync.Map))
+	for _, name := range []string{"a", "b"} {
+		auth := &registrytest.AuthServer{Issuer: "https://login-" + name + ".example"}
+		url := "https://" + name + ".example.com/mcp"
+		net.Handle(auth.Issuer, auth)
+		net.Handle(strings.TrimSuffix(url, "/mcp"), auth.Protect(url, registrytest.NewServer(nil), nil))
+		if err := r.Add(name, registry.ServerConfig{URL: url, Proxy: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rt.call = func() {
+		if err := r.SignIn(t.Context(), "b"); err != nil {
+			t.Errorf("b: %v", err)
+		}
+	}
+	if err := r.SignIn(t.Context(), "a"); err != nil {
+		t.Errorf("a: %v", err)
 	}
 }

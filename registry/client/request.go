@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -60,7 +61,7 @@ func (r *httpRequest) again(ctx context.Context, e *Event) (bool, error) {
 		return false, nil
 	}
 	r.sends++
-	r.s.d.c.passes.note(r.url, e.Header, true)
+	r.s.d.c.passes.note(e.Header, refusedBy+endpoint.Origin(r.url))
 	again, err := auth.Refused(ctx, oauth.Refusal{
 		Status: e.Status, Challenge: headerOf(e.Header, "www-authenticate"), Nonce: headerOf(e.Header, "dpop-nonce"), Sent: r.sent,
 	})

@@ -20,15 +20,15 @@ func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.Serve
 	return open(c.opts.OAuth, name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
 		switch {
 		case c.opts.Proxy == "" || !cfg.Proxy && !cfg.ProxyAuto:
-			return c.fetch(ctx, r, r.URL)
+			return c.fetch(ctx, name, r, r.URL)
 		case cfg.Proxy:
-			return c.fetchProxied(ctx, r, cfg.Headers)
+			return c.fetchProxied(ctx, name, r, cfg.Headers)
 		}
-		res, err := c.fetch(ctx, r, r.URL)
+		res, err := c.fetch(ctx, name, r, r.URL)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case r.Method == "GET": // what anybody may read
-			return c.fetchProxied(ctx, r, nil)
+			return c.fetchProxied(ctx, name, r, nil)
 		default:
 			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you switch it on for this server (proxy: true)")
 		}
@@ -39,7 +39,7 @@ func (c *Client) signInOf(open openSignIn, name, href string, cfg registry.Serve
 // fetchProxied takes the way through the proxy, which lets pass what metadata that
 // was read through it has named. Metadata is asked for without such a binding
 // first: mostly it needs none. Of the server's headers the proxy gets those by which it knows its caller.
-func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request, headers map[string]string) (*oauth.Response, error) {
+func (c *Client) fetchProxied(ctx context.Context, server string, r *oauth.Request, headers map[string]string) (*oauth.Response, error) {
 	through, err := corsproxy.URL(c.opts.Proxy, r.URL)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request, headers map
 	}
 	bind := func() *oauth.Request {
 		bound := *r
-		bound.Header = append(own[:len(own):len(own)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+		bound.Header = append(own[:len(own):len(own)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL, server))
 		return &bound
 	}
 	isGet := r.Method == "GET"
@@ -60,20 +60,20 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request, headers map
 	if isGet {
 		bound.Header = own
 	}
-	res, err := c.fetch(ctx, bound, through)
+	res, err := c.fetch(ctx, server, bound, through)
 	if refused, ok := errors.AsType[*registry.ProxyError](err); !ok || !refused.Refused {
 		return res, err
 	}
 	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
 		about := endpoint.Origin(r.URL) + "/.well-known/openid-configuration"
-		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}, headers); err != nil {
+		if _, err := c.fetchProxied(ctx, server, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}, headers); err != nil {
 			return nil, err
 		}
 	}
-	return c.fetch(ctx, bind(), through)
+	return c.fetch(ctx, server, bind(), through)
 }
 
-func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
+func (c *Client) fetch(ctx context.Context, server string, r *oauth.Request, url string) (*oauth.Response, error) {
 	mail := c.mailbox(nil, OpOther)
 	defer mail.close()
 	e, err := mail.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
@@ -91,7 +91,7 @@ func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oaut
 		if code := headerOf(e.Header, "x-proxy-error"); code != "" {
 			return nil, corsproxy.ReadError(code, e.Status, []byte(e.Text))
 		}
-		c.passes.note(r.URL, e.Header, false)
+		c.passes.note(e.Header, endpoint.Origin(r.URL), lastOf+server)
 	}
 	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
 }
