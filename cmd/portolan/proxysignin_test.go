@@ -56,7 +56,8 @@ func behindProxy(t *testing.T, net *registrytest.Net, rt http.RoundTripper, stor
 	return r
 }
 
-// A person signs in at a server behind a proxy, which may ask for a key or a ticket. In a later run the token is renewed.
+// A person signs in at a server behind a proxy, which may ask for a key or a ticket. In later runs the
+// token is renewed, and revoked.
 func TestSignInThroughAProxy(t *testing.T) {
 	const (
 		key    = "a key that is long enough"
@@ -118,6 +119,10 @@ func TestSignInThroughAProxy(t *testing.T) {
 			later := run()
 			if err := later.Discover(t.Context()); err != nil || auth.Count("refresh_token") != 1 {
 				t.Errorf("in a later run: %v, after %d renewals", err, auth.Count("refresh_token"))
+			}
+			later.Close()
+			if err := run().SignOut(t.Context(), "a"); err != nil || auth.Count("revoke") != 2 {
+				t.Errorf("sign out: %v, after %d revocations", err, auth.Count("revoke"))
 			}
 		})
 	}

@@ -151,8 +151,14 @@ func (s *Server) SignOut(ctx context.Context) error {
 	there := *g
 	there.token = g.revoke
 	for _, token := range []string{g.refresh, g.access} {
-		if token != "" {
-			_ = s.request(ctx, &there, "token", token) // revocation is best effort
+		if token == "" {
+			continue
+		}
+		err := s.request(ctx, &there, "token", token)                        // revocation is best effort
+		if _, proxied := errors.AsType[*registry.ProxyError](err); proxied { // it passes what metadata of this run names
+			if _, err = s.discover(ctx); err == nil {
+				_ = s.request(ctx, &there, "token", token)
+			}
 		}
 	}
 	return nil
