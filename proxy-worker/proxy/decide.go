@@ -173,13 +173,14 @@ func (p *Policy) callerOf(
 	return caller, nil, nil
 }
 
-// ofMCP reports whether a ticket covers a header without naming it.
+// ofMCP reports whether a ticket covers a header without naming it: those of MCP and sign-in, and those of browsers.
 func ofMCP(name string) bool {
 	return strings.HasPrefix(name, "mcp-") || mcpHeaders[name]
 }
 
 var mcpHeaders = setOf("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
-	"last-event-id", "cache-control", "pragma", "priority", "dnt", "authorization")
+	"last-event-id", "cache-control", "pragma", "priority", "dnt", "authorization", "dpop",
+	"if-none-match", "if-modified-since", "save-data", "x-requested-with") // which browsers add
 
 // replaced returns header with the fields of more instead of those of the same names.
 func replaced(header, more []Pair) []Pair {

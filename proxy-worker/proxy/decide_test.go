@@ -128,6 +128,8 @@ func TestDecide(t *testing.T) {
 		{"a ticket for another origin", tickets, message(server, "x-portolan-ticket", other.Sign(signer)), "ticket_invalid"},
 		{"a ticket of another key", tickets, message(server, "x-portolan-ticket", ticket.Sign(key)), "ticket_invalid"},
 		{"a ticket's header", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "x-api-key", "k"), ""},
+		{"headers of browsers, and DPoP", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "dpop", "x",
+			"if-none-match", `"1"`, "if-modified-since", "x", "save-data", "on", "x-requested-with", "x"), ""},
 		{"a header beyond the ticket", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "x-other", "k"),
 			"header_refused"},
 		{"an expired ticket", tickets, func() *Request {
