@@ -108,10 +108,15 @@ func (p *Policy) admitted(r *Request, origin string, t target, about bool, id st
 	}
 	k := admit(r.Method, r.Header, t, bound)
 	if k == kindNone {
-		if r.Method == "POST" && mediaType(Get(r.Header, "content-type")) == "application/x-www-form-urlencoded" {
-			return unbound.decision(origin)
+		refused, contentType := notMCP, mediaType(Get(r.Header, "content-type"))
+		isForm := contentType == "application/x-www-form-urlencoded"
+		if r.Method == "POST" && isForm {
+			refused = unbound
 		}
-		return notMCP.decision(origin)
+		if r.Method == "POST" && len(p.bindings) == 0 && (isForm || contentType == "application/json") {
+			refused.hint += " Sign-in takes a key in the proxy: set TICKET_KEYS."
+		}
+		return refused.decision(origin)
 	}
 	header := upstreamHeader(r.Header)
 	if covers != nil {

@@ -383,6 +383,20 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// Without a key the proxy signs no bindings. What sign-in sends is refused then, with a hint for the operator.
+func TestRefusalsWithoutAKeyForBindings(t *testing.T) {
+	form := message(server, "content-type", "application/x-www-form-urlencoded", "accept", "application/json")
+	registration := message(server, "accept", "application/json")
+	for _, keys := range [][]string{nil, {signer}} {
+		p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, TicketKeys: keys})
+		for _, r := range []*Request{form, registration} {
+			if body := string(p.Decide(r).Body); strings.Contains(body, "set TICKET_KEYS") != (keys == nil) {
+				t.Errorf("with %d keys: %s", len(keys), body)
+			}
+		}
+	}
+}
+
 func TestBindings(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, TicketKeys: []string{signer}})
 	get1 := func(target string, more ...string) *Decision {
