@@ -110,10 +110,6 @@ func runGateway(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	// A write to a pipe that nobody reads would end this process at once, and leave programs behind.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
 	fmt.Fprintln(stdout, `To let a page in, choose "Find a running gateway" in its panel.`)
 	ended := make(chan struct{})
 	defer close(ended)

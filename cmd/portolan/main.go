@@ -88,6 +88,8 @@ func main() {
 	if !signal.Ignored(syscall.SIGHUP) { // the terminal was closed
 		ends = append(ends, syscall.SIGHUP)
 	}
+	// A write to a pipe that nobody reads fails. It would end this process, and leave sessions and programs behind.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, func() {
 		stop()             // a second signal ends the process
@@ -176,7 +178,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		err = commands[verb](ctx, args[1:], results, stderr)
 	}
-	if lost := results.err.Load(); err == nil && lost != nil { // such as on a disk that is full
+	if lost := results.err.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) { // such as of head, which has enough
+		return 1
+	} else if err == nil && lost != nil { // such as on a disk that is full
 		err = *lost
 	}
 	code, isCode := errors.AsType[exitCode](err)

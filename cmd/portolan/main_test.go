@@ -243,6 +243,44 @@ func TestHintsOfThisCommand(t *testing.T) {
 	}
 }
 
+// The reader of a list has enough, such as head. The command says nothing, and ends its session.
+func TestAClosedPipeEndsTheSession(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan string, 1)
+	handler := demoHandler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodDelete {
+			ended <- req.Header.Get("Mcp-Session-Id")
+		}
+		handler.ServeHTTP(w, req)
+	}))
+	defer server.Close()
+	defer server.CloseClientConnections()
+	for _, command := range []string{"tools", "resources"} {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Close()
+		var errs bytes.Buffer
+		cmd := exec.Command(path, command, server.URL+"/mcp")
+		cmd.Stdout, cmd.Stderr = in, &errs
+		err = cmd.Run()
+		in.Close()
+		select {
+		case session := <-ended:
+			if session == "" || cmd.ProcessState.ExitCode() != 1 || errs.Len() > 0 {
+				t.Errorf("%s: session %q ended, %v, %s", command, session, err, errs.String())
+			}
+		default:
+			t.Errorf("%s: its session goes on: %v, %s", command, err, errs.String())
+		}
+	}
+}
+
 // A closed terminal ends a call as an interrupt does.
 func TestAClosedTerminalEndsACall(t *testing.T) {
 	path, err := binary()
