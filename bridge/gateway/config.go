@@ -136,21 +136,21 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 	s = Server{Command: line[0], Args: append(line[1:], w.Args...), Env: map[string]string{}, Dir: w.Cwd, Shared: w.Shared}
 	maps.Copy(s.Env, w.Environment)
 	maps.Copy(s.Env, w.Env)
-	fill := func(text *string) {
-		filled, missing := expand(*text)
+	fill := func(text *string, own map[string]string) {
+		filled, missing := expand(*text, own)
 		if *text = filled; missing != "" && why == "" {
 			why = missing + " has no value"
 		}
 	}
-	fill(&s.Command)
+	fill(&s.Command, nil)
 	for i := range s.Args {
-		fill(&s.Args[i])
+		fill(&s.Args[i], s.Env)
 	}
 	for name, value := range s.Env {
-		fill(&value)
+		fill(&value, nil)
 		s.Env[name] = value
 	}
-	fill(&s.Dir)
+	fill(&s.Dir, nil)
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
 		s.Dir = filepath.Join(dir, s.Dir)
 	}

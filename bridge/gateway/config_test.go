@@ -43,6 +43,14 @@ func TestReadConfig(t *testing.T) {
 			}, nil,
 		},
 		{
+			"mcp-remote, which fills in variables of its own", `{"mcpServers":{"a":{"command":"npx","args":["mcp-remote","https://a.example/sse",
+			"--header","Authorization:${AUTH_HEADER}","${GATEWAY_TEST_NAME}"],"env":{"AUTH_HEADER":"Bearer x","PATH":"${GATEWAY_TEST_NAME}"}}}}`,
+			[]Server{{
+				Name: "a", Command: "npx", Args: []string{"mcp-remote", "https://a.example/sse", "--header", "Authorization:${AUTH_HEADER}", "value"},
+				Env: map[string]string{"AUTH_HEADER": "Bearer x", "PATH": "value"},
+			}}, nil,
+		},
+		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
 			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]},
 			"g":{"command":"x","envFile":"${workspaceFolder}/.env"},"h":{"command":"x","env":{"PORT":80}},"i":{"command":"x","args":"y"}}}`,

@@ -49,8 +49,8 @@ func commandOf(s Server) string {
 var variable = regexp.MustCompile(`\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]{0,99}?)(?::-([^}]*))?\}`)
 
 // expand fills in variables of the gateway's environment. missing is the first one that
-// cannot be filled in.
-func expand(text string) (out, missing string) {
+// cannot be filled in. Those of own stay as they are: the program fills them in, as mcp-remote does.
+func expand(text string, own map[string]string) (out, missing string) {
 	out = variable.ReplaceAllStringFunc(text, func(match string) string {
 		m := variable.FindStringSubmatch(match)
 		if m[1] != "input:" {
@@ -61,7 +61,7 @@ func expand(text string) (out, missing string) {
 				return m[3]
 			}
 		}
-		if missing == "" {
+		if _, set := own[m[2]]; missing == "" && (m[1] != "" || !set) {
 			missing = match
 		}
 		return match
