@@ -126,14 +126,21 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 		return s, "the gateway reads no envFile; write its variables into env"
 	}
 	var line []string
+	var parts struct { // of Zed, until 2025
+		Path string
+		Args []string
+		Env  map[string]string
+	}
 	if json.Unmarshal(w.Command, &line) != nil {
-		line = []string{""}
-		_ = json.Unmarshal(w.Command, &line[0])
+		if line = []string{""}; json.Unmarshal(w.Command, &line[0]) != nil && json.Unmarshal(w.Command, &parts) == nil {
+			line = append([]string{parts.Path}, parts.Args...)
+		}
 	}
 	if len(line) == 0 || line[0] == "" {
 		return s, "it has no command"
 	}
 	s = Server{Command: line[0], Args: append(line[1:], w.Args...), Env: map[string]string{}, Dir: w.Cwd, Shared: w.Shared}
+	maps.Copy(s.Env, parts.Env)
 	maps.Copy(s.Env, w.Environment)
 	maps.Copy(s.Env, w.Env)
 	fill := func(text *string, own map[string]string) {

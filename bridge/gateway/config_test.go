@@ -51,6 +51,10 @@ func TestReadConfig(t *testing.T) {
 			}}, nil,
 		},
 		{
+			"an older one of Zed", `{"context_servers":{"a":{"command":{"path":"node","args":["s.js"],"env":{"KEY":"${GATEWAY_TEST_NAME}"}},"settings":{}}}}`,
+			[]Server{{Name: "a", Command: "node", Args: []string{"s.js"}, Env: map[string]string{"KEY": "value"}}}, nil,
+		},
+		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
 			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]},
 			"g":{"command":"x","envFile":"${workspaceFolder}/.env"},"h":{"command":"x","env":{"PORT":80}},"i":{"command":"x","args":"y"}}}`,
