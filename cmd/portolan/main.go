@@ -37,6 +37,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -221,12 +222,16 @@ func hintFor(err error) string {
 	if _, ok := errors.AsType[*registry.ServerError](err); !ok {
 		return ""
 	}
+	const checkProxy = "check the proxy that HTTPS_PROXY or HTTP_PROXY names; NO_PROXY leaves hosts out"
+	if x.Status == http.StatusProxyAuthRequired {
+		return checkProxy
+	}
 	switch x.Code {
 	case "unauthorized", "forbidden", "sign_in_needed":
 		return "send the server's token: --header 'Authorization: Bearer TOKEN'"
 	case "network":
 		if strings.Contains(err.Error(), "proxyconnect ") || strings.Contains(err.Error(), "Proxy Authentication Required") {
-			return "check the proxy that HTTPS_PROXY or HTTP_PROXY names; NO_PROXY leaves hosts out"
+			return checkProxy
 		}
 		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
 			proxy := os.Getenv(name) // net/http takes one that is no URL for none

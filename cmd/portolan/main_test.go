@@ -230,7 +230,12 @@ func TestHintsOfThisCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asking := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	defer asking.Close()
 	for _, row := range []struct{ proxy, server, hint string }{
+		{strings.TrimPrefix(asking.URL, "http://"), "http://mcp.example/mcp", "hint: check the proxy that "},
 		{"ada:s3cr3t@127.0.0.1:1", "http://mcp.example/mcp", "hint: check the proxy that "},
 		{"ada:s3cr3t%@127.0.0.1:1", "http://127.0.0.1:1/mcp", "hint: HTTP_PROXY is no address that can be read, so no proxy is used; write % as %25\n"},
 	} {
