@@ -230,7 +230,7 @@ func allows(a answer, origin string) bool {
 
 func advice(advice string, a answer, err error) string {
 	if err != nil {
-		return advice + ": " + err.Error()
+		return advice + ": " + printable(err.Error()) // a certificate has texts of the server
 	}
 	return fmt.Sprintf("%s: it answers %d", advice, a.status)
 }

@@ -3,7 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -340,5 +347,30 @@ func TestDoctorOfAHostileProxy(t *testing.T) {
 	_, out, _ := portolan(t, "doctor", "--proxy", hostile.URL, "--origin", ide)
 	if !strings.Contains(out, "cleared") || strings.Contains(out, "\u009b") {
 		t.Errorf("%q", out)
+	}
+}
+
+// A certificate whose names are terminal codes does not control the terminal.
+func TestDoctorOfAHostileCertificate(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"\x1b[2Jcleared.example"},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	_, out, errs := portolan(t, "doctor", "--server", "https://localhost:"+port+"/mcp", "--origin", ide)
+	if !strings.Contains(out, "cleared.example") || strings.Contains(out+errs, "\x1b") {
+		t.Errorf("%q %q", out, errs)
 	}
 }
