@@ -234,13 +234,17 @@ func TestHintsOfThisCommand(t *testing.T) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
 	}))
 	defer asking.Close()
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer refusing.Close()
 	for _, row := range []struct{ proxy, server, hint string }{
 		{strings.TrimPrefix(asking.URL, "http://"), "http://mcp.example/mcp", "hint: check the proxy that "},
+		{strings.TrimPrefix(asking.URL, "http://"), "https://mcp.example/mcp", "Proxy Authentication Required\nhint: check the proxy that "},
+		{strings.TrimPrefix(refusing.URL, "http://"), "https://mcp.example/mcp", ": 403 Forbidden\nhint: check the proxy that "},
 		{"ada:s3cr3t@127.0.0.1:1", "http://mcp.example/mcp", "hint: check the proxy that "},
-		{"ada:s3cr3t%@127.0.0.1:1", "http://127.0.0.1:1/mcp", "hint: HTTP_PROXY is no address that can be read, so no proxy is used; write % as %25\n"},
+		{"ada:s3cr3t%@127.0.0.1:1", "http://127.0.0.1:1/mcp", "hint: HTTPS_PROXY is no address that can be read, so no proxy is used; write % as %25\n"},
 	} {
 		cmd := exec.CommandContext(t.Context(), path, "tools", row.server)
-		cmd.Env = append(os.Environ(), "HTTP_PROXY=http://"+row.proxy, "NO_PROXY=")
+		cmd.Env = append(os.Environ(), "HTTP_PROXY=http://"+row.proxy, "HTTPS_PROXY=http://"+row.proxy, "NO_PROXY=")
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), row.hint) || strings.Contains(string(out), "s3cr3t") {
 			t.Errorf("%v, %s", err, out)

@@ -82,9 +82,18 @@ func New(opts *Options) *Platform {
 		p.own.MaxIdleConnsPerHost = idleConnections
 		p.own.MaxResponseHeaderBytes = maxResponseHeader
 		p.own.DisableCompression = true // decompress bounds it
+		p.own.OnProxyConnectResponse = proxyRefused
 		p.rt = p.own
 	}
 	return p
+}
+
+// proxyRefused says which proxy refuses to connect. Its bare status would look like the server's.
+func proxyRefused(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	return errors.New("proxyconnect " + proxy.Host + ": " + res.Status)
 }
 
 // Close ends all exchanges, waits for their goroutines, and closes idle connections. Exchanges that start later fail.
