@@ -324,6 +324,10 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return s.need(now.host, "at "+now.host)
 	}
 	m, err := s.discover(ctx)
+	if g != nil && errors.Is(err, errNoOAuth) { // as when the person signed in
+		m.defaults(s.at)
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"Refusals":       testSignInRefusals,
 		"ForeignOrigins": testForeignOrigins,
 		"NoOAuth":        testNoOAuth,
+		"NoMetadata":     testNoMetadata,
 		"ClientSecrets":  testClientSecrets,
 		"Issuer":         testConfiguredIssuer,
 		"SignOut":        testSignOut,
@@ -429,6 +430,33 @@ func testNoOAuth(t *testing.T, dial SignInDial) {
 			}
 		}
 	})
+}
+
+// A server of 2025-03-26 without metadata has its endpoints at their default places, also for renewals.
+func testNoMetadata(t *testing.T, dial SignInDial) {
+	auth := &AuthServer{}
+	d := newDesk(t, dial, auth, nil, registry.ServerConfig{})
+	auth.Issuer = origin
+	protected := auth.Protect(endpoint, NewServer(nil), nil)
+	d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		switch {
+		case strings.HasPrefix(req.URL.Path, "/.well-known/"):
+			http.NotFound(w, req)
+		case req.URL.Path == "/mcp":
+			protected.ServeHTTP(w, req)
+		default:
+			auth.ServeHTTP(w, req)
+		}
+	}))
+	d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+	auth.Expire(false)
+	d.want("call with an expired token", d.echo(), nil)
+	d.count("refresh_token", 1)
+	auth.Expire(true)
+	d.want("call after the sign-in has ended", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
 }
 
 // A flow that needs no person asks none.
