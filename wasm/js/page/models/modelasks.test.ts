@@ -43,25 +43,43 @@ test('a list without a server is of all servers', async () => {
 /** Tools that note what is searched. */
 function searched() {
   const asked: SearchOptions[] = []
+  const among: (readonly string[] | undefined)[] = []
   class Tools extends ModelTools {
-    readonly tools: ToolInfo[] = []
+    tools: ToolInfo[] = []
     readonly toMessage = undefined as never
     readonly ended = new AbortController().signal
     readonly call = undefined as never
     readonly subscribe = undefined as never
     readonly annotations = undefined as never
-    find(_: string, options: SearchOptions) {
+    find(_: string, options: SearchOptions, names?: ReadonlySet<string>) {
       asked.push(options)
+      among.push(names && [...names])
       return Promise.resolve([])
     }
   }
-  return { asked, tools: new Tools() }
+  return { asked, among, tools: new Tools() }
 }
 
 test('a search without a server is in all servers', async () => {
   const { asked, tools } = searched()
   for (const server of left) await tools.answer('portolan_search_tools', JSON.stringify({ query: 'x', server }))
   assert.deepEqual(asked, left.map(() => ({ limit: 5 })))
+})
+
+test("a search finds only the tools of Anthropic's deferred list", async () => {
+  const { among, tools } = searched()
+  const toolOf = (server: string): ToolInfo => {
+    const name = `${server}__say`
+    return { name, server, tool: 'say', definition: { name: 'say', inputSchema: { type: 'object' } } }
+  }
+  tools.tools = [toolOf('here'), toolOf('there')]
+  for (const format of ['anthropic', 'openai'] as const) {
+    tools.getTools({ format, servers: ['here'], deferred: { budgetTokens: 1 } })
+    tools.tools = [...tools.tools, toolOf(`after-${format}`)]
+    await tools.answer('portolan_search_tools', '{"query":"x"}')
+    // The API refuses a reference to a tool that the request lacks. Another model calls portolan_call_tool.
+    assert.deepEqual(among.at(-1), format === 'anthropic' ? ['here__say'] : undefined)
+  }
 })
 
 test('any number of suggestions can be asked for', async () => {

@@ -28,6 +28,8 @@ const nearest = 3
 export abstract class ModelTools {
   /** The dialect of the last deferred list. Found tools have its form. */
   #dialect: types.Dialect = 'openai'
+  /** The tools of that list, if a search may find no others: Anthropic refuses references to them. */
+  #listed: ReadonlySet<string> | undefined
   /** The tools for which an index was asked for. */
   #prepared: readonly types.ToolInfo[] | undefined
 
@@ -96,6 +98,7 @@ export abstract class ModelTools {
     const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
     if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
     this.#dialect = format
+    this.#listed = format === 'anthropic' ? new Set(tools.map((t) => t.name)) : undefined
     this.#prepare()
     const isKept = (tool: types.ToolInfo) => matches(keep, tool.name) || this.isUnindexed(tool)
     left = budgetTokens
@@ -175,16 +178,15 @@ export abstract class ModelTools {
     const began = performance.now()
     if (typeof query !== 'string') return ownResult(name, began, 'Say what you look for in `query`.', true)
     const most = Math.min(Math.max(Math.floor(Number(limit)) || defaultHits, 1), mostHits)
-    const hits = await this.search(query.slice(0, 1000), {
+    const hits = await this.find(query.slice(0, 1000), {
       limit: most,
       ...(server && typeof server === 'string' ? { servers: [server] } : {}),
       ...(signal && { signal }),
-    })
-    const names = hits.map((hit) => hit.name)
+    }, name === searchTool ? this.#listed : undefined)
     // Tools that no search finds are declared each time.
     const isExtra = (tool: types.ToolInfo) => this.isUnindexed(tool) && (!server || tool.server === server)
     const extra = name === apiTool ? this.tools.filter(isExtra).slice(0, mostHits) : []
-    const found = [...extra, ...names.flatMap((name) => this.named(name) ?? [])]
+    const found = [...extra, ...hits.flatMap((hit) => this.named(hit.name) ?? [])]
     if (!found.length) return ownResult(name, began, 'No tool fits. Try other words, or go on without a tool.')
     if (name === apiTool) return ownResult(name, began, (await codeMode()).declarations(found))
     const text = JSON.stringify({ tools: convertTools(this.#dialect, found, {}) })
