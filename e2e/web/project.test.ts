@@ -158,7 +158,7 @@ test('W6: the servers of a project’s file are off until the user switches them
   assert.deepEqual({ ...asking.headers }, { keyed: ['Authorization'] })
   assert.deepEqual(Object.keys(charts.getSnapshot().servers.keyed!.config.headers ?? {}), ['X-Kind'])
   for (const file of [asking, await openProject(charts, keyed)])
-    assert.match(await file.save(), /"Authorization": "\$\{/, 'the file still asks for its value')
+    assert.match(await file.save(), /"Authorization": "Bearer \$\{TOKEN\}"/, 'the file still asks for its value')
   await charts.removeServer('keyed')
 
   await charts.updateServer('tides', { headers: { Authorization: 'Bearer secret-value' } })
@@ -236,6 +236,59 @@ test('W6: VS Code’s file keeps its form, its inputs, and what another program 
   text = '{ "servers": '
   await assert.rejects(found.save(), code('invalid_config'))
   assert.equal(text, '{ "servers": ', 'a file that cannot be read is not replaced')
+  await charts.close()
+})
+
+test('W6: a server that has not changed is saved as the file has it', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  const before = `{
+  "inputs": [{ "type": "promptString", "id": "depth", "password": true }],
+  "mcpServers": {
+    // for the whole crew
+    "tides": {
+      "type": "http",
+      "url": "\${TIDES:-${server.url}}",
+      "headers": { "X-Ship": "\${SHIP}", "Authorization": "Bearer \${TIDE_TOKEN}" },
+      "oauth": { "clientId": "harbour" },
+      "disabled": true
+    },
+    "depth": { "url": "${other.url}", "headers": { "X-Key": "\${input:depth}" }, "alwaysAllow": ["only"],
+      "description": "How deep it is." },
+    "open": { "url": "${server.url}", "headers": { "X-Key": "a secret" } }
+  }
+}
+`
+  const found = await openProject(charts, before)
+  assert.equal(charts.getSnapshot().servers['tides']!.config.url, server.url)
+  await charts.updateServer('tides', { headers: { Authorization: 'Bearer secret-value', 'X-Ship': 'Nina' } })
+  await charts.setEnabled('tides', true)
+  await charts.updateServer('depth', { tools: { deny: ['only'] }, headers: { 'x-key': '7', 'X-Unit': 'fathom' } })
+  const text = await found.save()
+  const unchanged = before.slice(before.indexOf('    // for'), before.indexOf('    "depth"'))
+  assert.ok(text.includes(unchanged), text)
+  const { mcpServers, servers, inputs } = JSON.parse(text.replace(/^ *\/\/.*$/gm, ''))
+  assert.deepEqual([Object.keys(mcpServers), servers], [['tides', 'depth', 'open'], undefined])
+  assert.deepEqual(mcpServers.depth, {
+    alwaysAllow: ['only'],
+    description: 'How deep it is.',
+    type: 'http',
+    url: other.url,
+    headers: { 'x-key': '${input:depth}', 'X-Unit': '${input:depth-x-unit}' },
+    excludeTools: ['only'],
+  })
+  assert.equal(mcpServers.open.headers['X-Key'], '${input:open-x-key}', 'a value in the file is not kept')
+  assert.deepEqual(inputs.map((i: { id: string }) => i.id), ['depth', 'depth-x-unit', 'open-x-key'])
+  await charts.close()
+})
+
+test('W6: a server whose URL lacks a value is skipped, and stays in the file', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  const url = 'https://tides.example/${PORT_OF}/mcp'
+  const found = await openProject(charts, JSON.stringify({ mcpServers: { tides: { url } } }))
+  assert.deepEqual([found.added, found.skipped, charts.getSnapshot().servers], [[], ['tides'], {}])
+  assert.equal(JSON.parse(await found.save()).mcpServers.tides.url, url)
   await charts.close()
 })
 

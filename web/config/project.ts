@@ -1,11 +1,13 @@
 import { applyEdits, modify } from 'jsonc-parser'
 import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
-import type { Registry } from '../../wasm/js/shared/types.ts'
+import type { RedactedConfig, Registry } from '../../wasm/js/shared/types.ts'
 import { maxText } from './draft.ts'
+import { withoutSecrets } from './headers.ts'
 import { get, isObject, parseJSON, type JsonObject } from './json.ts'
-import { fill } from './placeholders.ts'
+import { fill, idsOf, missing as inputsOf } from './placeholders.ts'
 import { readConfig } from './read.ts'
-import type { FileHandle, FolderHandle, ProjectFile, Reading } from './types.ts'
+import { read as readFields } from './server.ts'
+import type { Entry, FileHandle, FolderHandle, ProjectFile, Reading } from './types.ts'
 import { headerNames, writeConfig } from './write.ts'
 
 /** The files of a project's folder that may hold its servers, in this order. */
@@ -27,15 +29,14 @@ export async function openProject(
   const { servers } = registry.getSnapshot()
   for (const entry of entries) {
     const { name } = entry
-    if (!entry.config) {
+    // Without a value in its url, a server would be another one.
+    if (!entry.config || inputsOf(entry, {}).some((input) => !input.header)) {
       found.skipped.push(name)
       continue
     }
-    const { headers: written = {}, ...rest } = entry.config
-    const { headers = {} } = fill(entry)
-    const missing = Object.keys(written).filter((header) => !headers[header])
+    const config = fill(entry)
+    const missing = openHeaders(entry)
     if (missing.length) found.headers[name] = missing
-    const config = { ...rest, ...(Object.keys(headers).length && { headers }) }
     const known = servers[name]?.scope === 'project' ? servers[name] : undefined
     described.add(name)
     if (known?.config.url === config.url) continue
@@ -59,18 +60,16 @@ export async function openProject(
   /** Writes the project's servers without secrets into the file as it is now. */
   async function save(): Promise<string> {
     const before = await textNow()
-    const { kind } = read(before)
-    const now = Object.entries(registry.getSnapshot().servers).filter(([, s]) => s.scope === 'project')
-    const written = writeConfig(
-      Object.fromEntries(now.map(([name, { config }]) => {
-        const given = headerNames(config).map((header) => header.toLowerCase())
-        const missing = found.headers[name]?.filter((header) => !given.includes(header.toLowerCase())) ?? []
-        return [name, { ...config, enabled: true, missingHeaders: [...config.missingHeaders ?? [], ...missing] }]
-      })),
-      kind === 'vscode' ? kind : 'mcpServers',
-    )
-    const text = kind === 'vscode' || kind === 'mcp-json' ? replaced(before, written, described) : written
-    for (const [name] of now) described.add(name)
+    const { kind, entries } = read(before)
+    const servers = Object.entries(registry.getSnapshot().servers).filter(([, s]) => s.scope === 'project')
+    const now = new Map(servers.map(([name, { config }]) => {
+      const given = headerNames(config).map((header) => header.toLowerCase())
+      const missing = found.headers[name]?.filter((header) => !given.includes(header.toLowerCase())) ?? []
+      return [name, { ...config, enabled: true, missingHeaders: [...config.missingHeaders ?? [], ...missing] }]
+    }))
+    const written = writeConfig(Object.fromEntries(now), kind === 'vscode' ? kind : 'mcpServers')
+    const text = kind === 'vscode' || kind === 'mcp-json' ? replaced(before, entries, written, now, described) : written
+    for (const name of now.keys()) described.add(name)
     if (file) {
       const writable = await file.createWritable()
       await writable.write(text)
@@ -89,29 +88,77 @@ function read(text: string): Reading {
   return reading
 }
 
-/** The text of a file with the servers of `written` in place of the `described` ones. All else in it stays. */
-function replaced(before: string, written: string, described: ReadonlySet<string>): string {
+/** The headers of an entry whose values it leaves open. */
+function openHeaders(entry: Entry): string[] {
+  const { headers = {} } = fill(entry)
+  return Object.keys(entry.config?.headers ?? {}).filter((header) => !headers[header])
+}
+
+/**
+ * The text of a file with the servers of `written` in place of the `described` ones. A server that is as the file says
+ * stays as it is written there, and so does all else. `entries` are those of the file, `now` those of the registry.
+ */
+function replaced(
+  before: string,
+  entries: readonly Entry[],
+  written: string,
+  now: ReadonlyMap<string, RedactedConfig>,
+  described: ReadonlySet<string>,
+): string {
   const { mcpServers, servers, inputs = [] } = JSON.parse(written) as Record<'mcpServers' | 'servers', JsonObject> & {
     inputs?: JsonObject[]
   }
-  const [member, now] = servers ? ['servers', servers] as const : ['mcpServers', mcpServers] as const
   const parsed = parseJSON(before)
   const old = 'value' in parsed ? parsed.value : undefined
   if (!isObject(old)) return written
+  const member = servers && !get(old, 'mcpServers') ? 'servers' : 'mcpServers'
+  const left = new Map(Object.entries(servers ?? mcpServers) as [string, JsonObject][])
   const formattingOptions = { insertSpaces: !/^\t/m.test(before), tabSize: 2 }
   let text = before
   const put = (path: (string | number)[], value: unknown) => {
     text = applyEdits(text, modify(text, path, value, { formattingOptions }))
   }
-  for (const [key, server] of Object.entries(get(old, member) ?? {})) {
-    const [entry] = readConfig(JSON.stringify({ [member]: { [key]: server } })).entries
-    if (entry && described.has(entry.name) && !Object.hasOwn(now, key)) put([member, key], undefined)
+  const all = Object.entries(get(old, member) ?? {}).filter((e): e is [string, JsonObject] => isObject(e[1]))
+  for (const [i, [key, was]] of all.entries()) {
+    const entry = entries[i]
+    const server = entry && left.get(entry.name)
+    if (server && !isAs(entry, now.get(entry.name)!)) put([member, key], merged(was, entry, server))
+    else if (entry && !server && described.has(entry.name)) put([member, key], undefined)
+    if (server) left.delete(entry.name)
   }
-  for (const [name, server] of Object.entries(now)) put([member, name], server)
+  for (const [name, server] of left) put([member, name], server)
   const known = get(old, 'inputs')
-  for (const input of inputs)
-    put(['inputs', Array.isArray(known) ? known.findIndex((i) => get(i, 'id') === input['id']) : -1], input)
+  for (const input of inputs) {
+    const isKnown = Array.isArray(known) && known.some((i) => get(i, 'id') === input['id'])
+    if (!isKnown && text.includes(`\${input:${String(input['id'])}}`)) put(['inputs', -1], input)
+  }
   return text
+}
+
+/** Whether the file's entry says what the registry has, and no value that may be a secret. */
+function isAs(entry: Entry, config: RedactedConfig): boolean {
+  if (!entry.config) return false
+  const form = (c: RedactedConfig) => {
+    const missingHeaders = headerNames(c).map((header) => header.toLowerCase()).sort()
+    return writeConfig({ '': { ...c, headers: {}, missingHeaders, enabled: true } })
+  }
+  return Object.values(entry.config.headers ?? {}).every((value) => idsOf(value).length) &&
+    withoutSecrets(config.url, () => '') === config.url &&
+    form({ ...fill(entry), missingHeaders: openHeaders(entry) }) === form(config)
+}
+
+/** A changed server with those members of the file that Portolan does not read, and with the file's placeholders. */
+function merged(was: JsonObject, { config }: Entry, server: JsonObject): JsonObject {
+  const others = Object.entries(was).filter(([field]) => !readFields.includes(field))
+  const placeholders = new Map(
+    Object.entries(config?.headers ?? {}).filter(([, value]) => idsOf(value).length)
+      .map(([header]) => [header.toLowerCase(), get(get(was, 'headers'), header)]),
+  )
+  const headers = Object.entries(server['headers'] ?? {}).map(([header, value]) => [
+    header,
+    placeholders.get(header.toLowerCase()) ?? value,
+  ])
+  return { ...Object.fromEntries(others), ...server, ...(headers.length && { headers: Object.fromEntries(headers) }) }
 }
 
 const fault = (message: string, hint: string) => new RegistryError('invalid_config', message, { hint })

@@ -10,7 +10,10 @@ const urlKeys = words('url serverUrl httpUrl uri server_url sseUrl endpoint')
 const nameKeys = words('name server_label id')
 const allowKeys = words('includeTools enabledTools allowedTools allowed_tools enabled_tools')
 const denyKeys = words('excludeTools disabledTools disabled_tools')
-const known = new Set([
+/** Members that say nothing to a registry. */
+const remarks = words('title description note comment $comment $schema icon version source gallery')
+/** The members of a server that are read. */
+export const read = [
   ...urlKeys,
   ...nameKeys,
   ...allowKeys,
@@ -18,10 +21,10 @@ const known = new Set([
   ...words(
     'type transport transportType headers http_headers env_http_headers ' +
       'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive ' +
-      'proxy timeoutMs tools command cmd args env envs ' +
-      'title description note comment $comment $schema icon version source gallery',
+      'proxy timeoutMs tools command cmd args env envs',
   ),
-])
+]
+const known = new Set([...read, ...remarks])
 
 /**
  * The transport of `type` and `transport`; undefined: the word is unknown. `http` is VS Code's, which falls back to

@@ -62,13 +62,16 @@ export interface ProjectFile {
   changed: { name: string; host: string }[]
   /** Servers of the project that the file does not name. They stay. */
   missing: string[]
-  /** Entries that are no server for a browser, such as local programs, and those that the registry refused. */
+  /**
+   * Entries that are no server for a browser, such as local programs, those whose URL lacks a value, and those that the
+   * registry refused.
+   */
   skipped: string[]
   /** By server, the headers whose values the file leaves open. The user has to enter them. None is sent before. */
   headers: Record<string, string[]>
   /**
-   * Writes the project's servers without their secrets into the file as it is now, if it was read from one. Its local
-   * programs, other members and comments stay. Returns the text.
+   * Writes the project's servers without their secrets into the file as it is now, if it was read from one. Servers
+   * that have not changed stay as they are, and so do local programs, other members and comments. Returns the text.
    */
   save(): Promise<string>
 }
