@@ -6,7 +6,8 @@ import { commands } from './shell-words.ts'
 
 // Where the clients differ for no reason, all their words are taken.
 const words = (s: string) => s.split(' ')
-const urlKeys = words('url serverUrl httpUrl uri server_url sseUrl endpoint')
+// Gemini CLI takes its `httpUrl` before its `url`.
+const urlKeys = words('httpUrl url serverUrl uri server_url sseUrl endpoint')
 const nameKeys = words('name server_label id')
 const allowKeys = words('includeTools enabledTools allowedTools allowed_tools enabled_tools')
 const denyKeys = words('excludeTools disabledTools disabled_tools')
@@ -118,7 +119,8 @@ const maxTools = 1000
 
 function toolsOf(o: JsonObject): Draft['tools'] {
   const own = get(o, 'tools')
-  const first = (keys: string[]) => keys.map((k) => get(o, k)).find(Array.isArray)
+  // OpenAI has a list, or an object with `tool_names`.
+  const first = (keys: string[]) => keys.map((k) => get(get(o, k), 'tool_names') ?? get(o, k)).find(Array.isArray)
   const allow = first(allowKeys) ?? get(own, 'allow') ?? (Array.isArray(own) ? own : undefined)
   const deny = first(denyKeys) ?? get(own, 'deny')
   const tools: NonNullable<Draft['tools']> = {}
