@@ -195,6 +195,11 @@ func (p *Pending) admit() (ask bool, err error) {
 	p.s, p.tool = s, tool
 	p.call.Arguments = overrideArguments(override, p.call.Arguments)
 	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
+		r.mu.Lock()
+		if s.breaker.suspended { // no arguments would do
+			err = Because(ErrSuspended, s.lastError)
+		}
+		r.mu.Unlock()
 		return false, p.named(err)
 	}
 	if ask, err = r.asksUser(p.s, p.tool); err != nil {

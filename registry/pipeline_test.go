@@ -422,8 +422,11 @@ func TestSuspendedServerLeavesTheListAndComesBack(t *testing.T) {
 		if len(names(r)) != 0 {
 			t.Errorf("models still see %v", names(r))
 		}
-		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); !errors.Is(err, registry.ErrSuspended) {
-			t.Errorf("dispatch: %v", err)
+		for _, arguments := range []string{`{}`, `[]`} { // no arguments would do
+			call := registry.Call{Name: "s__echo", Arguments: []byte(arguments)}
+			if _, err := r.Dispatch(t.Context(), call); !errors.Is(err, registry.ErrSuspended) {
+				t.Errorf("dispatch: %v", err)
+			}
 		}
 		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrSuspended) {
 			t.Errorf("discover: %v", err)

@@ -14,6 +14,7 @@ import type {
   StorageAdapter,
 } from '../../wasm/js/shared/types.ts'
 import { listen } from '../rig/harness.ts'
+import { faultServer, result, tool } from './servers/faultserver.ts'
 import { sdkServer } from './servers/sdkserver.ts'
 
 let server: Awaited<ReturnType<typeof sdkServer>>
@@ -369,6 +370,38 @@ test('a server that is renamed keeps the remembered answers about its tools', ()
     assert.deepEqual(await r.approvals(), [])
   })
 })
+
+for (const onApprove of [undefined, () => assert.fail('nobody is asked about a call that cannot be made')]) {
+  test(`a call says why its tool is gone, ${onApprove ? 'with' : 'without'} onApprove`, async (t) => {
+    let description = 'Says it.'
+    const faulty = await faultServer({
+      on: {
+        'tools/list': (a) =>
+          description ? result(a, { tools: [{ ...tool('say'), description }] }) : a.res.writeHead(500).end(),
+      },
+    })
+    t.after(() => faulty.close())
+    const limits = { failureThreshold: 1, cooldownMs: 3_600_000 }
+    await using({ servers: { s: { url: faulty.url } }, ...limits, ...(onApprove && { onApprove }) }, async (r) => {
+      const call = () => r.call('s__say', {})
+      await r.discover()
+      description = 'Says it louder.'
+      await r.discover()
+      await assert.rejects(call(), fails('held', /approveTools/))
+      await r.approveTools('s')
+      description = ''
+      await r.discover()
+      await assert.rejects(call(), fails('suspended', /retry/))
+      await r.setEnabled('s', false)
+      await assert.rejects(call(), fails('disabled', /setEnabled/))
+      await r.removeServer('s')
+      await assert.rejects(call(), fails('unknown_tool', /getTools/))
+      await r.close()
+      await assert.rejects(call(), fails('closed'))
+    })
+    assert.equal(faulty.seen['tools/call'], undefined, 'no call was sent')
+  })
+}
 
 test('an observer of logs that comes after another one gets each message once', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {

@@ -407,7 +407,7 @@ export class RegistryImage implements types.Registry, HostListener {
     return this.#approve({
       method: 'approveInstructions',
       name: server,
-      ...(text !== undefined && { instructions: [text] }),
+      instructions: text === undefined ? text : [text],
     })
   }
 
@@ -518,10 +518,10 @@ export class RegistryImage implements types.Registry, HostListener {
     const asked = local && { ...local, pin: localPin }
     const denied = await this.#admit(() => local && find() === local ? asked : find(), name, sent, signal, leaks)
     if (signal?.aborted) throw aborted(signal)
-    if (denied) throw fromWire(denied)
-    if (local) return this.#models.local.run(local, sent, options, this.runner)
-    const { app: _, ...rest } = options
-    return this.#send(name, sent, tool, forApp ? { ...rest, app: true } : rest, observedId)
+    if (denied?.server) throw fromWire(denied)
+    if (local && !denied) return this.#models.local.run(local, sent, options, this.runner)
+    // The module says why there is no tool to ask about. It runs none without an object of arguments.
+    return this.#send(name, denied ? '[]' : sent, tool, { ...options, app: forApp && true }, observedId)
   }
 
   /** Sends a call of a tool to the host. */
