@@ -138,6 +138,22 @@ test('switches, filters and servers of the replaying page count', async () => {
   })
 })
 
+test('a long text is cut in the replay as it was when it was recorded', async () => {
+  const tape = record(), text = 'ahoy '.repeat(200)
+  const said = async (cassette: Cassette) => {
+    const said: unknown[] = []
+    await using(cassette, { servers: servers()!, limits: { resultBytes: 300 } }, async (r) => {
+      await r.discover()
+      const result = await r.call('demo__echo', { text })
+      said.push(result.truncated, result.text.length, (await r.readResult(result.handle!)).text)
+    })
+    return said
+  }
+  const recorded = await said(tape)
+  assert.deepEqual([recorded[0], recorded[2]], [true, text])
+  assert.deepEqual(await said(replay(tape.text())), recorded)
+})
+
 test('secrets are not on it, and are not needed to replay it', async () => {
   const say = async (r: Registry) => {
     await r.discover()

@@ -60,7 +60,7 @@ export class Player {
       case 'attach':
         for (const name of this.#configs.keys()) this.#list(name)
         this.#state([...this.#configs.keys()])
-        return { version, resultBytes: 1 << 20, callTimeoutMs: 120_000 } satisfies Attached
+        return { version, callTimeoutMs: 120_000 } satisfies Attached
       case 'addServer':
         if (this.#configs.has(m.name))
           throw new RegistryError(

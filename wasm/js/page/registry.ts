@@ -622,7 +622,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#snapshot ??= Object.freeze({
       status: this.#status,
       version: this.#changes,
-      servers: this.#models ? { ...this.#servers, ...this.#models.local.states } : this.#servers,
+      servers: { ...this.#servers, ...this.#models?.local.states },
       ...(this.#owner.warnings?.length && { warnings: this.#owner.warnings }),
       ...(this.#offers ??= { tools: [...this.tools], withheld: this.#all('withheld'), held: this.#all('held') }),
     })
@@ -685,7 +685,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.project = a.project ?? this.project
-    this.resultBytes = a.resultBytes
+    this.resultBytes = a.resultBytes ?? this.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
   }
 

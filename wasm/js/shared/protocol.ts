@@ -289,7 +289,8 @@ export interface Attached {
   /** Only for a served registry. */
   rememberSecrets?: boolean
   project?: string
-  resultBytes: number
+  /** Absent in a replay: the page's own option counts. */
+  resultBytes?: number
   callTimeoutMs: number
 }
 
