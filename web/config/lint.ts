@@ -43,7 +43,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
   if (near) say('private_address', 'info', { host })
   if (u.username || u.password) say('secret_in_url', 'error', { where: 'userinfo' })
   for (const [name, value] of u.searchParams) {
-    if (isSecretName(name) && value && value !== 'x') say('secret_in_url', 'warning', { where: name.slice(0, 100) })
+    if (isSecretName(name) && value && value !== '1') say('secret_in_url', 'warning', { where: name.slice(0, 100) })
     if (left.test(value)) say('placeholder_left', 'warning', { where: name.slice(0, 100) })
   }
   if (left.test((decoded(u.pathname) ?? u.pathname).slice(0, 2000)))

@@ -75,6 +75,26 @@ test('lints by code', () => {
   assert.deepEqual(codes('http://localhost:3000/mcp', 'http://localhost:5173/'), [])
 })
 
+test('a URL with a placeholder in its host or its port is whole, and says nothing of the host', () => {
+  for (
+    const url of [
+      'https://${HOST}/mcp',
+      '${BASE}/mcp',
+      'https://${ORG}.example.com/mcp',
+      'http://localhost:${PORT:-80}/mcp',
+      'https://a.example.com/mcp?api_key=${KEY}',
+    ]
+  ) {
+    const entry = one(JSON.stringify({ mcpServers: { a: { url } } }))
+    assert.deepEqual([entry.lints, entry.inputs.length], [[], 1], url)
+    assert.ok(entry.config, url)
+  }
+  assert.equal(
+    fill(one('{"mcpServers":{"a":{"url":"http://localhost:${PORT:-8080}/mcp"}}}')).url,
+    'http://localhost:8080/mcp',
+  )
+})
+
 test('nothing of a header value or an environment is outside of the configuration', () => {
   for (const file of files) {
     const { entries } = readConfig(source(file))
