@@ -100,6 +100,32 @@ test('W6, W16: enabled and tools of the user’s servers may differ in a project
   await last.close()
 })
 
+test('W6: a renamed server keeps what differs in the project, and what holds in others', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  await charts.addServer('s', { url: server.url, tools: { deny: ['wait'] } })
+  await charts.setEnabled('s', false, { scope: 'project' })
+  await charts.updateServer('s', { tools: { allow: ['raw'] } }, { scope: 'project' })
+  await charts.renameServer('s', 't')
+  const state = (r: Registry) =>
+    Object.entries(r.getSnapshot().servers).map(([name, { scope, config }]) => [
+      name,
+      scope,
+      config.enabled ?? true,
+      config.tools,
+    ])
+  const inCharts = [['t', 'override', false, { allow: ['raw'] }]]
+  assert.deepEqual(state(charts), inCharts)
+  await charts.close()
+  for (
+    const [project, expected] of [['ships', [['t', 'user', true, { deny: ['wait'] }]]], ['charts', inCharts]] as const
+  ) {
+    const r = await open(storage, project)
+    assert.deepEqual(state(r), expected)
+    await r.close()
+  }
+})
+
 test('W6: another realm sees the scopes, and adds to the project', async () => {
   const { storage } = memory()
   const charts = await open(storage, 'charts')

@@ -253,7 +253,7 @@ class PageOwner implements Owner {
       await this.#registry.requests.ask({ method: 'removeServer', name })
   }
 
-  async save(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<void> {
+  async save(name: string, fields?: string[], scope?: types.Scope): Promise<void> {
     const project = this.#options.project ? await part('project', this.host) : undefined
     project?.place(this.#store, name, fields, scope)
     this.#store.save(name, fields)

@@ -69,7 +69,7 @@ export interface Owner extends HostStarter {
   /** Called when the host sends configurations. */
   onConfigs?(configs: ConfigsEvent['configs']): void
   /** Stores a server's configuration. A server that is stored with the same URL changes in these fields only. */
-  save?(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<unknown>
+  save?(name: string, fields?: string[], scope?: types.Scope): Promise<unknown>
   /** Where a server belongs, in a registry with a project. */
   scopeOf?(name: string): types.Scope
   /** Rejects if a server, or a change of these fields, cannot have the scope. Makes room for a project's server. */
@@ -206,7 +206,7 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   /** Stores a server, and shows where it belongs. */
-  async #save(name: string, fields?: string[], scope?: types.ScopeOptions['scope']): Promise<void> {
+  async #save(name: string, fields?: string[], scope?: types.Scope): Promise<void> {
     await this.#owner.save?.(name, fields, scope)
     const health = this.#servers[name]
     if (this.project && health) this.receive({ event: 'state', status: this.#status, servers: { [name]: health } })
@@ -250,7 +250,7 @@ export class RegistryImage implements types.Registry, HostListener {
     await this.requests.ask({ method: 'renameServer', name, to })
     // One write has both names: a tab that is closed between two would leave both servers, or none.
     await Promise.all([
-      this.#save(to, undefined, scope === 'project' ? scope : undefined),
+      this.#save(to, undefined, scope),
       this.#owner.save?.(name),
       this.forget?.(name),
       this.#owner.trust?.().then((t) => t.change(renamed)),

@@ -49,8 +49,9 @@ export function projectStorage(
       const project = await entriesOf(own)
       read = new Set(Object.keys(project))
       for (const [name, entry] of Object.entries(project)) {
-        if (entry['scope'] === 'project') servers[name] = entry
-        else if (servers[name]) servers[name] = withOverride(servers[name], entry)
+        const { enabled, tools, scope } = entry
+        if (scope === 'project') servers[name] = entry
+        else if (servers[name]) servers[name] = { ...servers[name], enabled, tools: tools ?? undefined, scope }
       }
       return JSON.stringify({ version: 1, servers })
     },
@@ -59,9 +60,13 @@ export function projectStorage(
       const { servers } = JSON.parse(text) as { servers: Entries }
       const user = await entriesOf(users)
       const project = await entriesOf(own)
+      let gone: Entry = {}
       for (const name of new Set([...Object.keys(user), ...read])) {
         if (servers[name]) continue
-        if (project[name]?.['scope'] !== 'project') delete user[name]
+        if (project[name]?.['scope'] !== 'project') {
+          gone = user[name] ?? gone
+          delete user[name]
+        }
         delete project[name]
       }
       for (const [name, entry] of Object.entries(servers)) {
@@ -72,8 +77,9 @@ export function projectStorage(
         }
         if (scope === 'override') {
           project[name] = { scope, enabled: config['enabled'] ?? true, tools: config['tools'] ?? null }
-          config['enabled'] = user[name]?.['enabled']
-          config['tools'] = user[name]?.['tools']
+          // A renamed server keeps what it has in other projects.
+          const { enabled, tools } = user[name] ?? (gone['url'] === config['url'] ? gone : {})
+          Object.assign(config, { enabled, tools })
         } else delete project[name]
         user[name] = config
       }
@@ -81,11 +87,6 @@ export function projectStorage(
       await store(users, user)
     },
   }
-}
-
-function withOverride(config: Entry, { enabled, tools, scope }: Entry): Entry {
-  const { tools: _, ...rest } = config
-  return { ...rest, enabled, scope, ...(tools ? { tools } : {}) }
 }
 
 /**
@@ -97,35 +98,35 @@ export function checkScope(
   options: ScopeOptions,
   fields: string[] | undefined,
   now: Scope | '' | undefined,
-): boolean {
+): boolean | undefined {
   checkFields('the options', options, 'scope')
   const { scope } = options
   const fail = (message: string, hint: string): never => {
     throw new RegistryError('invalid_config', message, { server, hint })
   }
   if (scope && !now) fail('the registry has no project', 'Create it with the option project.')
-  if (!fields) return scope === 'project' && now !== 'project'
-  if (scope === now) return false
+  const comes = scope === 'project' && now !== scope
+  if (!fields) return comes
   if (scope === 'user' && now === 'project')
     fail(`${server} is a server of the project`, 'Add it again with the scope user.')
-  const other = scope === 'project' && fields.find((field) => field !== 'enabled' && field !== 'tools')
+  const other = comes && fields.find((field) => field !== 'enabled' && field !== 'tools')
   if (other)
     fail(`${server} is a server of the user, whose ${other} is the same in all projects`, 'Change enabled or tools.')
-  return false
 }
 
 /**
  * Notes where a server belongs that is about to be stored. Without a scope, an added server is the user's. A changed
- * or removed one stays where it is.
+ * or removed one stays where it is. A renamed one brings its scope.
  */
 export function place(
   { scopes, servers }: ConfigStore,
   name: string,
   fields: string[] | undefined,
-  scope: ScopeOptions['scope'],
+  scope: Scope | undefined,
 ): void {
-  if (scope === 'project') scopes.set(name, fields && scopes.get(name) !== 'project' ? 'override' : 'project')
-  else if (scope === 'user' || !fields && servers.has(name)) scopes.delete(name)
+  if (scope === 'project' && fields && scopes.get(name) !== scope) scope = 'override'
+  if (scope === 'user' || !scope && !fields && servers.has(name)) scopes.delete(name)
+  else if (scope) scopes.set(name, scope)
 }
 
 /** The user's server that a removed server of the project has hidden. */
