@@ -122,6 +122,12 @@ for (const [library, alias] of Object.entries(libraries))
     test('a call that waits for its tool can be cancelled', async () =>
       assert.deepEqual(await run('cancelled'), { code: 'aborted', lastError: null }))
 
+    test(
+      'a call that waits for its registry can be cancelled',
+      { timeout: 20_000 },
+      async () => assert.deepEqual(await run('cancelledEarly'), { codes: ['aborted', 'aborted'], status: 'starting' }),
+    )
+
     test('a registry that somebody else closes is not ready any more', async () =>
       assert.deepEqual(await run('closing'), { before: 'ready ready 7', after: 'partial partial 0 closed' }))
 

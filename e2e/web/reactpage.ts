@@ -205,6 +205,27 @@ export async function cancelled(): Promise<unknown> {
   return { code, lastError }
 }
 
+/** A call is cancelled while it waits for a registry whose module does not come. */
+export async function cancelledEarly(): Promise<unknown> {
+  let mcp!: UseMCP
+  const Chat = () => {
+    mcp = useMCP({ wasm: '/silent', mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    return null
+  }
+  const { root } = mount()
+  root.render(h(Chat))
+  await until(() => mcp)
+  const ends = new AbortController()
+  const call = (signal: AbortSignal) =>
+    mcp.dispatch('demo__echo', {}, { signal }).catch((e: { code: string }) => e.code)
+  const waiting = call(ends.signal)
+  ends.abort()
+  const codes = [await waiting, await call(ends.signal)]
+  const { status } = mcp
+  root.unmount()
+  return { codes, status }
+}
+
 /** A component whose registry somebody else closes. */
 export async function closing(): Promise<unknown> {
   let mcp!: UseMCP
@@ -412,6 +433,7 @@ Object.assign(window, {
   lifetime,
   firstEffect,
   cancelled,
+  cancelledEarly,
   closing,
   crashing,
   failing,

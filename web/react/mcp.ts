@@ -49,7 +49,7 @@ class Life {
   }
 
   dispatch: types.UseMCP['dispatch'] = async (name, args, options) => {
-    const registry = await this.ready()
+    const registry = await this.ready(options?.signal)
     await this.listed(registry, name, options?.signal)
     return registry.dispatch(name, args, options)
   }
@@ -105,7 +105,8 @@ class Life {
     })
   }
 
-  private ready(): Promise<Registry> {
+  /** Waits for the registry, or until the signal aborts. */
+  private ready(signal?: AbortSignal): Promise<Registry> {
     return new Promise((resolve, reject) => {
       const look = () => {
         const { registry, error, ended } = this.state
@@ -113,13 +114,15 @@ class Life {
         else if (error) reject(error)
         else if (ended)
           reject(new RegistryError('closed', 'the component of useMCP was unmounted', { hint: 'Mount it.' }))
-        else return false
-        return true
+        else if (signal?.aborted)
+          reject(new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason }))
+        else return
+        stop()
+        signal?.removeEventListener('abort', look)
       }
-      if (look()) return
-      const stop = this.subscribe(() => {
-        if (look()) stop()
-      })
+      const stop = this.subscribe(look)
+      signal?.addEventListener('abort', look)
+      look()
     })
   }
 
