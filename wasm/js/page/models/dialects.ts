@@ -140,7 +140,7 @@ export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
 }
 
 /** Which tools of the registry itself are in a list. */
-export interface OwnTools {
+interface OwnTools {
   resources?: boolean
   skills?: boolean
   readResult?: boolean

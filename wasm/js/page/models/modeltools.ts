@@ -6,7 +6,7 @@ import { toolTokens } from '../../shared/tokens.ts'
 import { RegistryError } from '../../shared/registry-error.ts'
 import type * as types from '../../shared/types.ts'
 import { argumentText, checkFunction, checkNames } from '../checkrequest.ts'
-import { aiSchema, convertTools, type OwnTools } from './dialects.ts'
+import { aiSchema, convertTools } from './dialects.ts'
 import { isOwn } from './own-tools.ts'
 import { apiTool, callTool, codeTool, searchTool } from './toolnames.ts'
 import { imported } from '../imported.ts'
@@ -78,25 +78,20 @@ export abstract class ModelTools {
   /** The tools that pass the filter, in the dialect. */
   #convert({ deferred = false, codeMode, onLoss, ...options }: types.GetToolsOptions): types.Tool[] {
     const { format = 'openai' } = options
-    const own: OwnTools = {
-      ...(options.resources && { resources: true }),
-      ...(options.skills && { skills: true }),
-      ...(options.readResult && { readResult: true }),
-    }
     const isAmong = filterFor(options)
     if (codeMode) {
       checkCode({ ...options, deferred })
       this.#offersCode = true
       this.#prepare()
-      return convertTools(format, [], { ...own, code: true })
+      return convertTools(format, [], { ...options, code: true })
     }
     const tools = this.tools.filter(isAmong)
-    if (!deferred) return convertTools(format, tools, own, onLoss)
+    if (!deferred) return convertTools(format, tools, options, onLoss)
     const { keep = [], budgetTokens = defaultBudget } = checkDefer(deferred)
     let left = budgetTokens
     // Stops at the first tool that does not fit: a list of 5,000 is not weighed for a budget of 20.
     const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
-    if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
+    if (tools.every(takes)) return convertTools(format, tools, options, onLoss)
     this.#dialect = format
     this.#listed = format === 'anthropic' ? new Set(tools.map((t) => t.name)) : undefined
     this.#prepare()
@@ -107,11 +102,11 @@ export abstract class ModelTools {
       const all = convertTools(format, tools, {}, onLoss) as types.AnthropicTool[]
       return [
         ...all.map((tool, i) => isKept(tools[i]!) ? tool : { ...tool, defer_loading: true }),
-        ...convertTools(format, [], { ...own, search: true }),
+        ...convertTools(format, [], { ...options, search: true }),
       ]
     }
     const near = tools.filter((t) => isKept(t) || takes(t))
-    return convertTools(format, near, { ...own, search: true, call: true }, onLoss)
+    return convertTools(format, near, { ...options, search: true, call: true }, onLoss)
   }
 
   /** Builds the index, so that the first search of a model does not wait for it. */

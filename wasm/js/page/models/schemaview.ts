@@ -149,11 +149,8 @@ export function fold(c: Conversion, v: View, key: string): void {
     const needs = (w.required ?? []) as string[]
     required = required?.filter((name) => needs.includes(name)) ?? needs
     const properties = Object.entries((w.properties ?? {}) as Schema)
-    const names = [
-      ...needs,
-      ...properties.flatMap(([name]) => (needs.includes(name) ? [] : name + '?')),
-    ]
-    forms.push(names.length ? names.join(', ') : json(w))
+    const others = properties.flatMap(([name]) => (needs.includes(name) ? [] : name + '?'))
+    forms.push([...needs, ...others].join(', ') || json(w))
     describeSchema(w, notes)
     const about = w.description || w.title
     if (about && i < 20) v.notes.push(`${i + 1}: ${clip(about as string)}`)
