@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -171,5 +173,39 @@ func TestTwoSignInsThroughAProxy(t *testing.T) {
 	}
 	if err := r.SignIn(t.Context(), "a"); err != nil {
 		t.Errorf("a: %v", err)
+	}
+}
+
+// A proxy of another maker signs nothing. Its preflights need not allow a header that is empty.
+func TestSignInThroughAForeignProxy(t *testing.T) {
+	const server, login = "https://mcp.example.com/mcp", "https://login.example.com"
+	net, auth := registrytest.NewNet(t), &registrytest.AuthServer{Issuer: login}
+	net.Handle(login, auth)
+	net.Handle("https://mcp.example.com", auth.Protect(server, registrytest.NewServer(nil), nil))
+	net.Handle("https://proxy.example", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if _, sent := req.Header["X-Portolan-Binding"]; sent {
+			t.Errorf("%s %s: it gets X-Portolan-Binding", req.Method, req.URL)
+		}
+		out, err := http.NewRequestWithContext(req.Context(), req.Method, req.URL.Query().Get("url"), req.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		out.Header = req.Header
+		res, err := net.RoundTrip(out)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer res.Body.Close()
+		maps.Copy(w.Header(), res.Header)
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	}))
+	r := behindProxy(t, net, net, new(sync.Map))
+	if err := r.Add("a", registry.ServerConfig{URL: server, Proxy: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SignIn(t.Context(), "a"); err != nil {
+		t.Error(err)
 	}
 }

@@ -50,17 +50,16 @@ func (c *Client) fetchProxied(ctx context.Context, server string, r *oauth.Reque
 			own = append(own, name, value)
 		}
 	}
-	bind := func() *oauth.Request {
-		bound := *r
-		bound.Header = append(own[:len(own):len(own)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL, server))
-		return &bound
+	send := func(bound bool) (*oauth.Response, error) {
+		in := *r
+		in.Header = own
+		if pass := c.passes.of(r.Method, r.URL, server); bound && pass != "" {
+			in.Header = append(own[:len(own):len(own)], "X-Portolan-Binding", pass)
+		}
+		return c.fetch(ctx, server, &in, through)
 	}
 	isGet := r.Method == "GET"
-	bound := bind()
-	if isGet {
-		bound.Header = own
-	}
-	res, err := c.fetch(ctx, server, bound, through)
+	res, err := send(!isGet)
 	if refused, ok := errors.AsType[*registry.ProxyError](err); !ok || !refused.Refused {
 		return res, err
 	}
@@ -70,7 +69,7 @@ func (c *Client) fetchProxied(ctx context.Context, server string, r *oauth.Reque
 			return nil, err
 		}
 	}
-	return c.fetch(ctx, server, bind(), through)
+	return send(true)
 }
 
 func (c *Client) fetch(ctx context.Context, server string, r *oauth.Request, url string) (*oauth.Response, error) {
