@@ -263,12 +263,16 @@ func TestCachesKeepServersApart(t *testing.T) {
 	metadata := method("GET", message("https://mcp.example.com/.well-known/oauth-protected-resource"))
 	reply := p.Decide(metadata).Respond(&Response{Status: 200, Header: []Pair{
 		{"content-type", "application/json"}, {"cache-control", "max-age=31536000"}, {"no-vary-search", "params"},
+		{"use-as-dictionary", `match="/*", id="somebody"`},
 	}})
 	if vary := Get(reply.Header, "vary"); !strings.Contains(vary, "X-Portolan-Target") {
 		t.Errorf("vary: %s", vary)
 	}
 	if has(reply.Header, "no-vary-search") {
 		t.Error("a server may say that ?url= does not matter")
+	}
+	if has(reply.Header, "use-as-dictionary") {
+		t.Error("a browser would send a server's dictionary, and its id, to other servers")
 	}
 }
 

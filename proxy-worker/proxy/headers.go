@@ -36,7 +36,7 @@ func sendable(name string) bool {
 func returnable(name string) bool {
 	switch name {
 	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
-		"service-worker-allowed", "no-vary-search", "nel", "report-to", "reporting-endpoints", "x-proxy-error",
+		"service-worker-allowed", "no-vary-search", "use-as-dictionary", "nel", "report-to", "reporting-endpoints", "x-proxy-error",
 		"x-accel-redirect", "x-sendfile", "x-lighttpd-send-file":
 		return false
 	}
