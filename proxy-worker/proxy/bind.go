@@ -56,11 +56,16 @@ func (d *Decision) challenge(header []Pair) (Pair, bool) {
 			fields = append(fields, "post "+t.url)
 		}
 	}
-	_, named, _ := strings.Cut(Get(header, "www-authenticate"), `resource_metadata="`)
-	named, _, _ = strings.Cut(named, `"`)
-	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme &&
-		t.authority() == d.target.authority() {
-		fields = append(fields, "get "+t.url)
+	for _, h := range header {
+		if h.Name != "www-authenticate" { // each scheme may have a field of its own
+			continue
+		}
+		_, named, _ := strings.Cut(h.Value, `resource_metadata="`)
+		named, _, _ = strings.Cut(named, `"`)
+		if t, refused := parseTarget(named); refused == nil && len(fields) < maxBound &&
+			t.scheme == d.target.scheme && t.authority() == d.target.authority() {
+			fields = append(fields, "get "+t.url)
+		}
 	}
 	return d.binding(fields), true
 }

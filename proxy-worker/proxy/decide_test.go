@@ -491,8 +491,8 @@ func TestChallengesBind(t *testing.T) {
 		if d.Verdict != Send {
 			t.Fatalf("refused: %s", d.Code)
 		}
-		return Get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header,
-			"x-portolan-binding")
+		header := []Pair{{"www-authenticate", `Basic realm="all"`}, {"www-authenticate", challenge}}
+		return Get(d.Respond(&Response{Status: status, Header: header}).Header, "x-portolan-binding")
 	}
 	if binding := bound(403, ""); binding != "" {
 		t.Error("a 403 binds")
