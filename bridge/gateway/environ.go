@@ -74,10 +74,11 @@ const secretName = `[\w.-]*(?:key|token|secret|password|passwd|auth|credential)[
 // secretFlag matches a flag whose value is the next argument.
 var secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
 
-// secretParts match the secrets in an argument: of an address its user and its parameters, and the value of a flag, of a
-// variable or of a header.
+// secretParts match the secrets in an argument: of an address its password, a token in place of the user, and its
+// parameters; and the value of a flag, of a variable or of a header.
 var secretParts = []*regexp.Regexp{
-	regexp.MustCompile(`://(?:[^/?#\s:@]*:)?([^/?#\s@]+)@`),
+	regexp.MustCompile(`://[^/?#\s:@]*:([^/?#\s@]+)@`),
+	regexp.MustCompile(`://([^/?#\s:@]{16,})@`),
 	regexp.MustCompile(`(?i)[?&]` + secretName + `=([^&#\s]+)`),
 	regexp.MustCompile(`(?i)^(?:--?[\w-]+=)?` + secretName + `(?:=|:\s*(?:(?:bearer|basic|token)\s+)?)(.+)$`),
 }

@@ -479,15 +479,15 @@ func TestSecretsWithinArgumentsAreHidden(t *testing.T) {
 		Args: []string{
 			"mcp-remote", "https://mcp.example/mcp?mode=readonly&tavilyApiKey=one-secret#top", "--header", "Authorization: Bearer two-secret",
 			"--header=X-Api-Key:three-secret", "postgresql://user:four-secret@db.example/main", "-e", "API_KEY=five-secret",
-			"https://six-secret@git.example/x", "--token", "seven-secret", "--auth=eight-secret", "https://auth.example:8443/readonly",
+			"https://six-secret-without-name@git.example/x", "postgresql://postgres@db.example/main", "--token", "seven-secret", "--auth=eight-secret", "https://auth.example:8443/readonly",
 		},
 		Env: map[string]string{"DATABASE_URL": "mysql://root:nine-secret@db.example"},
 	})
-	const printed = "one-secret two-secret three-secret four-secret five-secret six-secret seven-secret eight-secret nine-secret"
+	const printed = "one-secret two-secret three-secret four-secret five-secret six-secret-without-name seven-secret eight-secret nine-secret"
 	if got, want := redact(printed, secrets), strings.TrimSpace(strings.Repeat("[redacted] ", 9)); got != want {
 		t.Error(got)
 	}
-	if got := redact("readonly, https://auth.example:8443/readonly", secrets); strings.Contains(got, "redacted") {
+	if got := redact("postgres, readonly, https://auth.example:8443/readonly", secrets); strings.Contains(got, "redacted") {
 		t.Error(got)
 	}
 }
