@@ -118,7 +118,7 @@ func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Conte
 			return e, nil
 		}
 		result := rawjson.Get([]byte(e.Text), "result")
-		if r.method == "tools/call" && (r.op == OpOther || s.modern && rawjson.Text(result, "resultType") == "task") {
+		if r.method == "tools/call" && (r.op == OpTask || s.modern && rawjson.Text(result, "resultType") == "task") {
 			return e, nil
 		}
 		more, err := rounds.next(ctx, result)

@@ -80,7 +80,7 @@ const (
 	OpOther int64 = iota
 	OpList        // tools/list
 	OpCall        // tools/call, and what has its result
-	OpTask        // tasks/get of 2026-07-28, whose result may contain that of the call
+	OpTask        // a call that may become a task (2025-11-25), and tasks/get of 2026-07-28: both may have its result
 	opStep  = 4   // ids are this far apart
 )
 

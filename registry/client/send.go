@@ -12,7 +12,7 @@ import (
 
 // An rpc is one request to the server.
 type rpc struct {
-	op       int64 // OpOther, OpList or OpCall
+	op       int64 // OpOther, OpList, OpCall or OpTask
 	call     int   // registry.Call.ID, or 0
 	method   string
 	params   []byte // members

@@ -37,7 +37,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
 	op := OpCall
 	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || (call.Detach || call.Long) && s.tasks && def.mayBeTask()) {
-		op, params = OpOther, rawMember(params, "task", []byte("{}"))
+		op, params = OpTask, rawMember(params, "task", []byte("{}"))
 	}
 	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}
 	if s.modern {
@@ -143,7 +143,7 @@ func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Eve
 		return t.s.output(e), nil
 	}
 	state := rawjson.Get([]byte(e.Text), "result")
-	if t.r.op == OpOther {
+	if t.r.op == OpTask {
 		state = rawjson.Get(state, "task")
 	}
 	if t.detached {

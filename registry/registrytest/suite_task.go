@@ -266,6 +266,20 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("%d polls, want one on each session", n)
 		}
 	})
+	t.Run("a server that answers at once, without a task", func(t *testing.T) {
+		for _, detach := range []bool{false, true} {
+			s := taskServer(false)
+			s.On("tools/call", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+done+`}`))
+			p := connect(t, dial, s, Options{})
+			out, err := p.CallTool(p.ctx, registry.ToolCall{Tool: "slow", Def: p.list(nil).Tools[0].Def, Detach: detach})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := out.Result.JSON(); string(got) != done || out.Task != nil {
+				t.Errorf("detached %v: result %s, task %s", detach, got, out.Task)
+			}
+		}
+	})
 	t.Run("a server without tasks", func(t *testing.T) {
 		s := taskServer(false, "")
 		s.Tasks = false

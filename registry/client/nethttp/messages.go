@@ -150,10 +150,11 @@ func (x *exchange) response(m message) {
 		case client.OpTask:
 			status := rawjson.Get(m.result, "status")
 			result := rawjson.Get(m.result, "result")
-			if string(status) != `"completed"` || rawjson.Kind(result) != 'o' {
+			if string(status) == `"completed"` && rawjson.Kind(result) == 'o' {
+				m.result = result
+			} else if rawjson.Get(m.result, "content") == nil { // which a call has that became no task
 				break
 			}
-			m.result = result
 			fallthrough
 		case client.OpCall:
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {

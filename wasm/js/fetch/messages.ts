@@ -83,7 +83,7 @@ export function readPassed(
 
 /** The result of a call: the response's own, or that of a task. Undefined if it has none. */
 function outputOf(op: number, result: JsonObject): JsonObject | undefined {
-  if (op === Op.Call) return result
+  if (op === Op.Call || op === Op.Task && result['content']) return result // a call may become no task
   const { status, result: ofCall } = result
   return op === Op.Task && status === 'completed' && isObject(ofCall) ? ofCall : undefined
 }

@@ -408,6 +408,14 @@ test('a batch is taken apart, its answer last', async () => {
   assert.deepEqual(client.events.map((e) => e.kind), [Kind.Changed, Kind.Message, Kind.Output])
 })
 
+test('a call that may become a task has its result at once, or a task', async () => {
+  const id = CALL | Op.Task
+  for (const [result, kind] of [[{ content: [] }, Kind.Output], [{ task: { taskId: 't' } }, Kind.Message]] as const) {
+    handler = json({ id, result })
+    assert.equal((await new Client().run(id)).kind, kind)
+  }
+})
+
 test('an error without an id answers the request', async () => {
   for (const id of [null, undefined]) { // JSON-RPC has null, and MCP of 2025-11-25 leaves it out
     handler = json({ jsonrpc: '2.0', id, error: { code: -32700, message: 'parse error' } })

@@ -539,8 +539,7 @@ export class Platform {
 
 /** Does work later, but does not keep a process of Node for it. */
 function later(work: () => void, ms: number): void {
-  const timer: unknown = setTimeout(work, ms)
-  if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.()
+  ;(setTimeout(work, ms) as { unref?(): void }).unref?.() // a page's timer is a number
 }
 
 /** The headers in the lines of a request. */
