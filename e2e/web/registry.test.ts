@@ -403,6 +403,36 @@ for (const onApprove of [undefined, () => assert.fail('nobody is asked about a c
   })
 }
 
+test("a question has the caller's own name of the call, also through connectRegistry", async () => {
+  const asked: unknown[] = []
+  const onElicitation = ({ callId }: ElicitationRequest): ElicitationAnswer => {
+    asked.push(callId)
+    return { action: 'decline' }
+  }
+  await using({ servers: { demo: { url: 'builtin:demo' } }, onElicitation }, async (r) => {
+    await r.discover()
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as PortLike))
+    const far = await connectRegistry(portChannel(port2 as PortLike))
+    const { readResource, getPrompt } = r
+    Object.assign(r, {
+      readResource: (
+        ...args: Parameters<Registry['readResource']>
+      ) => (asked.push(args[2]?.callId), readResource.apply(r, args)),
+      getPrompt: (
+        ...args: Parameters<Registry['getPrompt']>
+      ) => (asked.push(args[2]?.callId), getPrompt.apply(r, args)),
+    })
+    await far.call('demo__ask', {}, { callId: 'call' })
+    await far.call('demo__ask', {}, { callId: 7 })
+    await far.readResource('demo', 'demo://harbour', { callId: 'read' })
+    await far.getPrompt('demo__greet', { who: 'Ada' }, { callId: 'prompt' })
+    stop()
+    port1.close()
+  })
+  assert.deepEqual(asked, ['call', 7, 'read', 'prompt'])
+})
+
 test('an observer of logs that comes after another one gets each message once', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {
     await r.discover()

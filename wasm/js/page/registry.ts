@@ -532,7 +532,7 @@ export class RegistryImage implements types.Registry, HostListener {
     options: Omit<CallOptions, 'app'> & Pick<SentOptions, 'app'>,
     observedId?: number,
   ): Promise<types.ToolResult> {
-    const { timeoutMs, onProgress, signal, attempts, trace, detach, app } = options
+    const { timeoutMs, onProgress, signal, attempts, trace, detach, app, callId } = options
     const answer = await this.requests.ask<Called>(
       {
         method: 'call',
@@ -544,12 +544,13 @@ export class RegistryImage implements types.Registry, HostListener {
         trace,
         detach,
         app,
+        callId,
       },
       {
         signal,
         onProgress,
         giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
-        about: { tool: tool?.tool, callId: options.callId ?? observedId },
+        about: { tool: tool?.tool, callId: callId ?? observedId },
       },
     )
     return detach

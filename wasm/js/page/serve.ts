@@ -47,7 +47,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
         version: registry.version,
         rememberSecrets: registry.rememberSecrets,
         project: registry.project,
-        resultBytes: Number.MAX_SAFE_INTEGER,
+        resultBytes: 1e15,
         callTimeoutMs: 3_600_000,
       } satisfies Attached
     }
@@ -132,8 +132,16 @@ async function perform(
     case 'readResult':
       return registry.readResult(m.handle, m.range)
     case 'call': {
-      const { timeoutMs, attempts, trace } = m, app = m.app as string | undefined
-      const options = { signal, timeoutMs, attempts, trace, app, onProgress: m.progress ? onProgress : undefined }
+      const { timeoutMs, attempts, trace, callId } = m, app = m.app as string | undefined
+      const options = {
+        signal,
+        timeoutMs,
+        attempts,
+        trace,
+        callId,
+        app,
+        onProgress: m.progress ? onProgress : undefined,
+      }
       if (!m.detach) return bare(await registry.call(m.name, m.args, options))
       const { server, tool, taskId, status, startedAt, expiresAt, wait } = await registry.call(m.name, m.args, {
         ...options,
@@ -143,13 +151,13 @@ async function perform(
       return {
         server,
         tool,
-        task: { taskId, status, ...(expiresAt && { ttl: expiresAt - startedAt }) },
+        task: { taskId, status, ttl: expiresAt && expiresAt - startedAt },
       } satisfies Begun
     }
     case 'tasks':
       return (await registry.tasks()).map(({ wait: _, cancel: __, ...info }) => info)
     case 'waitTask':
-      return bare(await (await taskOf(registry, m)).wait({ signal, onProgress }))
+      return bare(await (await taskOf(registry, m)).wait({ signal, callId: m.callId, onProgress }))
     case 'cancelTask':
       return (await taskOf(registry, m)).cancel()
     case 'resources':
@@ -178,9 +186,9 @@ async function perform(
       return m.list ? skill.list(m.path, { signal }) : skill.read(m.path, { signal })
     }
     case 'readResource':
-      return registry.readResource(m.name, m.uri, { signal })
+      return registry.readResource(m.name, m.uri, { signal, callId: m.callId })
     case 'getPrompt':
-      return registry.getPrompt(m.name, m.args, { signal, format: m.format as types.Dialect })
+      return registry.getPrompt(m.name, m.args, { signal, callId: m.callId, format: m.format as types.Dialect })
     case 'complete': {
       const { ref, argument: { name, value }, context } = m.params
       return registry.complete({

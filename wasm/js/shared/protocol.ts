@@ -67,8 +67,9 @@ export type Request =
     | { method: 'getSkill'; name: string; uri: string; held: number; review: boolean }
     | { method: 'useSkill'; held: number; path: string; list: boolean }
     | { method: 'approveInstructions'; name: string; instructions?: string[] }
-    | { method: 'readResource'; name: string; uri: string }
-    | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
+    /** `callId` is for the realm that owns a served registry, as in a call. */
+    | { method: 'readResource'; name: string; uri: string; callId?: CallId }
+    | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect; callId?: CallId }
     | { method: 'complete'; name: string; params: CompleteParams }
     /** Each update is a progress; so is the server's agreement, at first. The request lasts until it is cancelled. */
     | { method: 'subscribeResource'; name: string; uri: string }
@@ -76,7 +77,7 @@ export type Request =
     /** Each progress has an entry. The request lasts until it is cancelled. */
     | { method: 'followLogs' }
     | { method: 'setRoots'; roots: Root[] }
-    | { method: 'waitTask'; name: string; tool: string; taskId: string }
+    | { method: 'waitTask'; name: string; tool: string; taskId: string; callId?: CallId }
     | { method: 'cancelTask'; name: string; taskId: string }
     /** It goes to the realm that owns a served registry. */
     | { method: 'tasks' }
@@ -100,8 +101,10 @@ type ListMethod =
   | 'skills'
   | 'instructions'
 
+type CallId = DispatchOptions['callId']
+
 /** Options of a call that most calls do not have. */
-export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & {
+export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace' | 'callId'> & {
   detach?: boolean
   /**
    * An app of the tool's server calls; see Call.App of the Go registry. The realm that owns a served registry gets the

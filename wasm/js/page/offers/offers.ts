@@ -106,7 +106,7 @@ export class Offers {
     checkFields('readResource', options, 'signal callId')
     const { signal, callId } = options
     const answer = await this.#source.requests.ask<Called>(
-      { method: 'readResource', name: server, uri },
+      { method: 'readResource', name: server, uri, callId },
       { signal, about: { callId } },
     )
     if (this.#source.remote) return answer as unknown as types.ResourceResult
@@ -212,7 +212,7 @@ export class Offers {
     if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
     const { format, signal, callId } = options
     const answer = await this.#source.requests.ask<Called>(
-      { method: 'getPrompt', name, args, format },
+      { method: 'getPrompt', name, args, format, callId },
       { signal, about: { callId } },
     )
     if (this.#source.remote) return answer as unknown as types.PromptResult

@@ -80,7 +80,7 @@ export class Tasks {
         const { signal, onProgress, callId } = options
         try {
           const answer = await this.#source.requests.ask<Called>(
-            { method: 'waitTask', tool, ...about },
+            { method: 'waitTask', tool, callId, ...about },
             { signal, onProgress, about: { tool, callId } },
           )
           await forget()
