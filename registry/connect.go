@@ -320,6 +320,7 @@ type flight struct {
 	done    chan struct{}
 	cancel  context.CancelFunc
 	waiters int
+	began   time.Time
 	conn    *conn // of a flight that connects
 	err     error
 }
@@ -328,7 +329,7 @@ type flight struct {
 // waiter. land runs under r.mu with the outcome.
 func (r *Registry) startFlight(work func(context.Context) (*conn, error), land func(*flight)) *flight {
 	ctx, cancel := context.WithCancel(r.ctx)
-	f := &flight{done: make(chan struct{}), cancel: cancel}
+	f := &flight{done: make(chan struct{}), cancel: cancel, began: r.opts.Clock()}
 	r.goroutine(func() {
 		defer cancel()
 		var c *conn

@@ -77,8 +77,7 @@ func (r *Registry) refreshing(s *server) (*flight, error) {
 }
 
 func (r *Registry) startRefresh(s *server, generation uint64) *flight {
-	s.stopTimers()                                            // this list is what they would begin
-	began, most := r.opts.Clock(), 4*r.timeout(s)+frozenAfter // each connects and lists at most twice
+	s.stopTimers() // this list is what they would begin
 	s.refreshing = r.startFlight(func(ctx context.Context) (*conn, error) {
 		return nil, r.connectAndList(ctx, s)
 	}, func(f *flight) {
@@ -97,7 +96,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight {
 		if retryAfter(f.err) > 0 {
 			o = postponed
 		}
-		if errors.Is(f.err, context.DeadlineExceeded) && s.refreshedAt.Sub(began) > most { // the page was frozen
+		if o == failed && s.refreshedAt.Sub(f.began) > 5*r.timeout(s) { // two attempts take less: the page was frozen
 			o, s.again = undecided, true
 		}
 		r.attempted(s, generation, o, f.err, s.refreshedAt)

@@ -865,30 +865,32 @@ func TestSessionThatExpiresWhileItLists(t *testing.T) {
 	}
 }
 
-// A computer that sleeps during a list wakes after the deadline. That is no failure, and the list is read again.
-func TestAListWhoseDeadlinePassedInASleep(t *testing.T) {
-	for _, sleeps := range []time.Duration{0, time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			var slept atomic.Int64
-			h := &harbour{}
-			h.list = func(ctx context.Context, _ *string) (*registry.ToolPage, error) {
-				if slept.Swap(int64(sleeps)) == 0 && h.seen().lists == 1 {
-					<-ctx.Done()
-					return nil, context.Cause(ctx)
+// A computer that sleeps during a list wakes after the deadline, perhaps before its network. That is no failure, and the
+// list is read again.
+func TestAListThatFailsAfterASleep(t *testing.T) {
+	for _, fault := range []error{context.DeadlineExceeded, registry.ErrNetwork} {
+		for _, sleeps := range []time.Duration{0, time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				var slept atomic.Int64
+				h := &harbour{}
+				h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+					if slept.Swap(int64(sleeps)) == 0 && h.seen().lists == 1 {
+						return nil, fault
+					}
+					return h.page("echo"), nil
 				}
-				return h.page("echo"), nil
-			}
-			clock := func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
-			r := chart(t, registry.Options{Clock: clock}, map[string]*harbour{"s": h})
-			if err := r.Discover(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v", err)
-			}
-			time.Sleep(2 * time.Second)
-			got := health(t, r, "s")
-			if wakes := sleeps > 0; (got.ConsecutiveFailures == 0) != wakes || (got.Status == registry.ServerConnected) != wakes {
-				t.Errorf("slept %v: health %+v", sleeps, got)
-			}
-		})
+				clock := func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+				r := chart(t, registry.Options{Clock: clock}, map[string]*harbour{"s": h})
+				if err := r.Discover(t.Context()); !errors.Is(err, fault) {
+					t.Errorf("error %v", err)
+				}
+				time.Sleep(2 * time.Second)
+				got := health(t, r, "s")
+				if wakes := sleeps > 0; (got.ConsecutiveFailures == 0) != wakes || (got.Status == registry.ServerConnected) != wakes {
+					t.Errorf("%v, slept %v: health %+v", fault, sleeps, got)
+				}
+			})
+		}
 	}
 }
 
