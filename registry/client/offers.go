@@ -237,27 +237,21 @@ func (s *Session) opens(asked *follow, repeats bool) {
 	s.mu.Lock()
 	missed, tools := s.missed && !repeats, s.info.ListChanged
 	s.missed = false
-	var watched []string
-	if asked != nil {
-		watched = slices.Clone(asked.uris)
-	}
 	s.mu.Unlock()
-	if !missed {
-		return
-	}
-	if tools {
+	if missed && tools {
 		s.changed()
 	}
-	if asked != nil && asked.Prompts {
+	if !missed || asked == nil {
+		return
+	}
+	if asked.Prompts {
 		s.d.notify(registry.Notice{PromptsChanged: true})
 	}
-	if asked != nil && asked.Resources {
+	if asked.Resources {
 		s.d.notify(registry.Notice{ResourcesChanged: true})
 	}
-	for _, uri := range watched {
-		if uri != "" {
-			s.d.notify(registry.Notice{Updated: uri})
-		}
+	for _, uri := range asked.URIs { // also those that it does not report
+		s.d.notify(registry.Notice{Updated: uri})
 	}
 }
 
