@@ -24,18 +24,22 @@ var errTool = errors.New("the tool answered with an error")
 
 // call calls one tool and prints its result: the text, or with --json the whole result
 // as the server wrote it. A result with isError fails the command. A server's question goes
-// to the person at the terminal, if there is one.
+// to the person at the terminal, if there is one. --timeout bounds the call; without it, the
+// usual deadline of the registry does.
 func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("call")
 	headers := headersFlag(flags)
 	roots := rootsFlag(flags)
 	asJSON := flags.Bool("json", false, "")
+	timeout := flags.Duration("timeout", 0, "")
 	rest, err := parse(flags, args)
 	switch {
 	case err != nil:
 		return err
 	case len(rest) < 2 || len(rest) > 3:
 		return fmt.Errorf("%w: want URL TOOL and JSON arguments", errUsage)
+	case *timeout < 0:
+		return fmt.Errorf("%w: --timeout is negative", errUsage)
 	}
 	arguments := []byte("{}")
 	if len(rest) == 3 {
@@ -50,7 +54,7 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	result, err := dispatch(ctx, r, rest[1], arguments, stderr)
+	result, err := dispatch(ctx, r, registry.Call{Name: rest[1], Arguments: arguments, Timeout: *timeout}, stderr)
 	if err != nil {
 		return failure(stdout, *asJSON, err)
 	}
@@ -75,24 +79,25 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-func dispatch(
-	ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer,
-) (*registry.Result, error) {
+// dispatch calls the tool whose name, or name for models, the call has.
+func dispatch(ctx context.Context, r *registry.Registry, c registry.Call, stderr io.Writer) (*registry.Result, error) {
 	if err := r.Discover(ctx); err != nil {
 		return nil, err
 	}
-	name := ""
+	tool := c.Name
+	c.Name = ""
 	for _, t := range r.Tools(registry.Filter{}) {
 		if t.RawName == tool || t.Name == tool {
-			name = t.Name
+			c.Name = t.Name
 		}
 	}
-	if name == "" {
+	if c.Name == "" {
 		return nil, registry.Because(registry.ErrUnknownTool, tool)
 	}
-	return r.Dispatch(ctx, registry.Call{Name: name, Arguments: arguments, OnProgress: func(p registry.Progress) {
+	c.OnProgress = func(p registry.Progress) {
 		if p.Message != "" {
 			fmt.Fprintln(stderr, printable(p.Message))
 		}
-	}})
+	}
+	return r.Dispatch(ctx, c)
 }

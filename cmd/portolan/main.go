@@ -3,7 +3,7 @@
 // programs. It checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
-//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
+//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--timeout 10m] [--json]
 //	portolan resources|prompts|skills URL… [--header 'K: V'] [--json]
 //	portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
 //	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
@@ -52,7 +52,7 @@ import (
 
 const usage = `usage:
   portolan tools URL… [--header 'K: V'] [--format openai|anthropic|gemini|openai-responses] [--json]
-  portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
+  portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--timeout 10m] [--json]
   portolan resources URL… [--header 'K: V'] [--json]
   portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
   portolan prompts URL… [--header 'K: V'] [--json]
@@ -246,7 +246,7 @@ func hintFor(err error) string {
 		}
 		return "check the URL, and that the server runs"
 	case "timeout":
-		return "the server did not answer in time; try again"
+		return "the server did not answer in time; try again, or give a call more: --timeout 10m"
 	case "aborted":
 		return ""
 	}

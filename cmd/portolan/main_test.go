@@ -118,6 +118,8 @@ func TestCall(t *testing.T) {
 		{"json", []string{"--json", base + "/mcp", "reverse", `{"text":"abc"}`}, 0, `"text": "cba"`, ""},
 		{"progress", []string{base + "/mcp", "countdown", `{"from":2,"delayMs":1}`}, 0, "Lift-off.", "2\n1\n"},
 		{"is error", []string{base + "/mcp", "fail"}, 1, "on purpose", "answered with an error"},
+		{"own deadline", []string{base + "/mcp", "countdown", `{"from":9,"delayMs":10000}`, "--timeout", "1ms"}, 1, "", "--timeout 10m"},
+		{"no deadline", []string{base + "/mcp", "echo", "--timeout", "-1s"}, 2, "", "--timeout is negative"},
 		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "hint: see the names with: portolan tools URL\n"},
 		{"no server", []string{base + "/nowhere", "echo", "--json"}, 1, `"status": 404`, "404"},
 		{"nothing listens", []string{"http://127.0.0.1:1/mcp", "echo"}, 1, "", "hint: check the URL, and that the server runs\n"},
@@ -223,7 +225,7 @@ func TestMisspeltWords(t *testing.T) {
 // A hint names no option of the JavaScript API, and names the proxy if that is what failed.
 func TestHintsOfThisCommand(t *testing.T) {
 	late := &registry.ServerError{Server: "harbour", Op: "connect", Err: context.DeadlineExceeded}
-	if hint := hintFor(late); hint != "the server did not answer in time; try again" {
+	if hint := hintFor(late); hint != "the server did not answer in time; try again, or give a call more: --timeout 10m" {
 		t.Errorf("a server that is late: %q", hint)
 	}
 	path, err := binary()
