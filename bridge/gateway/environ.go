@@ -36,7 +36,10 @@ func environ(configured map[string]string) []string {
 func commandOf(s Server) string {
 	if filepath.Base(s.Command) == s.Command {
 		for _, dir := range filepath.SplitList(s.Env["PATH"]) {
-			if found, err := exec.LookPath(filepath.Join(dir, s.Command)); err == nil && filepath.IsAbs(dir) {
+			if !filepath.IsAbs(dir) {
+				continue // it would depend on where the gateway was started
+			}
+			if found, err := exec.LookPath(filepath.Join(dir, s.Command)); err == nil {
 				return found
 			}
 		}

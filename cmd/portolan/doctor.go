@@ -53,7 +53,7 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 	*origin = cmp.Or(*origin, "http://localhost:3000")
-	if err := corsproxy.CheckParties(*origin, "mcp.example.com"); err != nil { // no browser sends it
+	if err := corsproxy.CheckOrigin(*origin); err != nil { // no browser sends it
 		return fmt.Errorf("%w: --origin: %v", errUsage, err)
 	}
 	r := &report{origin: *origin, out: stdout, client: &http.Client{

@@ -62,35 +62,43 @@ func TestGatewayCommand(t *testing.T) {
 	}
 }
 
-// TestASecondInterruptLeavesNoProgram runs a program that ignores the end of its input and SIGTERM.
-func TestASecondInterruptLeavesNoProgram(t *testing.T) {
+// stubborn starts the gateway with a program that does not end by itself, and whose script writes its pid. It returns
+// the gateway, its stderr and the pid.
+func stubborn(t *testing.T, script string) (cmd *exec.Cmd, errs io.ReadCloser, pid int) {
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "https://app.example", "--verbose",
-		"--", "sh", "-c", `trap "" TERM; echo pid $$ >&2; while :; do sleep 1; done`)
+	cmd = exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "https://app.example", "--verbose",
+		"--", "sh", "-c", script)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	errs, err := cmd.StderrPipe()
-	if err != nil {
+	if errs, err = cmd.StderrPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Process.Kill()
+	t.Cleanup(func() { cmd.Process.Kill() })
 	req := initializing(t, out, "sh")
 	go http.DefaultClient.Do(req) // it gets no answer
-	pid := 0
 	for lines := bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
 		if _, number, ok := strings.Cut(lines.Text(), ": pid "); ok {
 			pid, _ = strconv.Atoi(number)
 		}
 	}
-	defer syscall.Kill(-pid, syscall.SIGKILL)
+	if pid == 0 {
+		t.Fatal("the program has not written its pid")
+	}
+	t.Cleanup(func() { syscall.Kill(-pid, syscall.SIGKILL) })
+	return cmd, errs, pid
+}
+
+// TestASecondInterruptLeavesNoProgram runs a program that ignores the end of its input and SIGTERM.
+func TestASecondInterruptLeavesNoProgram(t *testing.T) {
+	cmd, errs, pid := stubborn(t, `trap "" TERM; echo pid $$ >&2; while :; do sleep 1; done`)
 	ended := make(chan error, 1)
 	go func() {
 		_, _ = io.Copy(io.Discard, errs)
@@ -114,38 +122,12 @@ func TestASecondInterruptLeavesNoProgram(t *testing.T) {
 // The reader of the gateway's output, such as tee, ends with the same interrupt. A program that ignores the end of its
 // input is ended all the same.
 func TestOutputThatNobodyReadsLeavesNoProgram(t *testing.T) {
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "gateway", "--listen", "127.0.0.1:0", "--dir", t.TempDir(), "--allow", "https://app.example", "--verbose",
-		"--", "sh", "-c", `trap "" TERM PIPE; echo pid $$ >&2; while :; do echo words >&2; sleep 0.1; done`)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	req := initializing(t, out, "sh")
-	go http.DefaultClient.Do(req) // it gets no answer
-	pid := 0
-	for lines := bufio.NewScanner(errs); pid == 0 && lines.Scan(); {
-		if _, number, ok := strings.Cut(lines.Text(), ": pid "); ok {
-			pid, _ = strconv.Atoi(number)
-		}
-	}
-	defer syscall.Kill(-pid, syscall.SIGKILL)
+	cmd, errs, pid := stubborn(t, `trap "" TERM PIPE; echo pid $$ >&2; while :; do echo words >&2; sleep 0.1; done`)
 	errs.Close()
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if syscall.Kill(pid, 0) != syscall.ESRCH {
 		t.Errorf("the gateway ended with %v, and its program goes on", err)
 	}

@@ -93,10 +93,18 @@ type Ticket struct {
 	Expires time.Time
 }
 
-// CheckParties returns an error if no request can have this origin, this host as [Ticket.Host], or one of the headers.
-func CheckParties(origin, host string, headers ...string) error {
+// CheckOrigin returns an error if no request can have this origin.
+func CheckOrigin(origin string) error {
 	if _, ok := originOf(origin); !ok {
 		return errors.New("want an origin such as https://ide.example, without a path, a final slash or *")
+	}
+	return nil
+}
+
+// CheckParties returns an error if no request can have this origin, this host as [Ticket.Host], or one of the headers.
+func CheckParties(origin, host string, headers ...string) error {
+	if err := CheckOrigin(origin); err != nil {
+		return err
 	}
 	if t, refused := parseTarget("https://" + host); refused != nil || t.authority() != lower(host) {
 		return errors.New("want a host such as mcp.example.com or mcp.example.com:8443, without https:// and :443")

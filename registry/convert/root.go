@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // rootView resolves the input schema into a plain object. OpenAI refuses a root
@@ -70,7 +71,7 @@ func (c *converter) fold(v *view, key, path string) {
 		if about == "" {
 			about, _ = w.schema.Get("title").Text()
 		}
-		if about != "" && i < maxForms {
+		if about != "" && i < wire.MaxForms {
 			v.notes = append(v.notes, strconv.Itoa(i+1)+": "+text.Clip(about))
 		}
 		properties := w.schema.Get("properties")
@@ -119,9 +120,6 @@ func (c *converter) fold(v *view, key, path string) {
 	}
 	v.notes = append(v.notes, words+text.Clip(strings.Join(forms, " | ")))
 }
-
-// maxForms bounds the alternatives whose words the description has.
-const maxForms = 20
 
 // describeForm lists the properties of one alternative, optional ones with a question mark.
 func describeForm(s *rawjson.Node, needs []string, needed map[string]bool) string {

@@ -89,6 +89,7 @@ const (
 	MaxSchemas     = 10_000
 	MaxSchemaDepth = 64
 	MaxRefs        = 100
+	MaxForms       = 20  // alternatives of a union whose words the description has
 	MaxBase        = 200 // characters
 	MaxPattern     = 4096
 	MaxGeminiNodes = 1000

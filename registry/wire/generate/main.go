@@ -140,6 +140,7 @@ func dialects(b *bytes.Buffer) {
 		{"maxSchemas", "Schemas of a tool in JSON Schema.", wire.MaxSchemas},
 		{"maxSchemaDepth", "Nesting of schemas in JSON Schema.", wire.MaxSchemaDepth},
 		{"maxRefs", "References in a row.", wire.MaxRefs},
+		{"maxForms", "Alternatives of a union whose words the description has.", wire.MaxForms},
 		{"maxBase", "Characters of the pointer to a schema with a `$id`, in which references begin.", wire.MaxBase},
 		{"maxPattern", "Length of a pattern, in UTF-16 units.", wire.MaxPattern},
 		{"maxGeminiNodes", "Schemas of a tool for Gemini.", wire.MaxGeminiNodes},

@@ -47,7 +47,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
         version: registry.version,
         rememberSecrets: registry.rememberSecrets,
         project: registry.project,
-        resultBytes: 1e15,
+        resultBytes: Number.MAX_SAFE_INTEGER,
         callTimeoutMs: 3_600_000,
       } satisfies Attached
     }

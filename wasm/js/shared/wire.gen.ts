@@ -291,6 +291,9 @@ export const maxSchemaDepth = 64
 /** References in a row. */
 export const maxRefs = 100
 
+/** Alternatives of a union whose words the description has. */
+export const maxForms = 20
+
 /** Characters of the pointer to a schema with a `$id`, in which references begin. */
 export const maxBase = 200
 

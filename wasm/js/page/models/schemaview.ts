@@ -15,7 +15,7 @@ import {
   shape,
   type Schema,
 } from './schemashape.ts'
-import { maxRefs } from '../../shared/wire.gen.ts'
+import { maxForms, maxRefs } from '../../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */
 export interface View {
@@ -153,7 +153,7 @@ export function fold(c: Conversion, v: View, key: string): void {
     forms.push([...needs, ...others].join(', ') || json(w))
     describeSchema(w, notes)
     const about = w.description || w.title
-    if (about && i < 20) v.notes.push(`${i + 1}: ${clip(about as string)}`)
+    if (about && i < maxForms) v.notes.push(`${i + 1}: ${clip(about as string)}`)
     for (const [name, p] of properties) added.set(name, [...(added.get(name) ?? []), p])
   }
   const properties = { ...(v.schema.properties as Schema | undefined) }
