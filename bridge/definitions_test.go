@@ -110,24 +110,24 @@ func TestTheFirstToolsOfAListThatIsTooLargeAreLeftOut(t *testing.T) {
 	b := start(t, nil)
 	e := newExtension("Work")
 	e.pair(t, b)
-	const pages = 12
+	const pages = 10
+	text := strings.Repeat("x", 1<<20)
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method != "tools/list" {
 				return next(ctx, method, req)
 			}
 			at := max(1, len(req.GetParams().(*mcp.ListToolsParams).Cursor))
-			tool := map[string]any{"name": fmt.Sprint("tool", at), "description": strings.Repeat("x", 1<<20)}
-			list := map[string]any{"tools": []any{tool}, "nextCursor": strings.Repeat("x", at+1)}
+			words, next := text, strings.Repeat("x", at+1)
 			if at == pages {
-				tool["description"], list["nextCursor"] = "own", ""
+				words, next = "own", ""
 			}
-			return &rawmsg.Result{Text: json.RawMessage(jsonOf(t, list))}, nil
+			return &rawmsg.Result{Text: fmt.Appendf(nil, `{"tools":[{"name":"tool%d","description":"%s"}],"nextCursor":"%s"}`, at, words, next)}, nil
 		}
 	})
 	e.connect(t, b)
 	names := newDesktop(t, overHTTP(t, b, ""), nil).names(t, true)
-	if first, last := names[0], names[len(names)-1]; first != "tool5" || last != "tool12" {
+	if first, last := names[0], names[len(names)-1]; first != "tool3" || last != "tool10" {
 		t.Errorf("tools %v", names)
 	}
 }

@@ -331,6 +331,11 @@ func (p *Pending) connectAndSend(ctx context.Context) {
 		r.mu.Unlock()
 		return
 	}
+	if !r.conns[c] { // it was closed before this use
+		r.mu.Unlock()
+		p.attempt()
+		return
+	}
 	n := p.take(c)
 	r.mu.Unlock()
 	p.send(c, n)

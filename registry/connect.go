@@ -157,24 +157,31 @@ func (r *Registry) hangUp(c *conn) {
 
 // withSession runs work on a live session of s. If the session has expired, it runs
 // work once more on a new one, or each time after a while: a task outlives sessions.
+// A session that [Registry.Retry] has replaced does not count.
 func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) error) error {
-	for retried := false; ; retried = true {
+	for retried := false; ; {
 		began := r.opts.Clock()
 		c, err := r.connected(ctx, s)
 		if err != nil {
 			return onServer(s.name, "connect", err)
 		}
 		r.mu.Lock()
+		if !r.conns[c] { // it was closed before this use
+			r.mu.Unlock()
+			continue
+		}
 		c.calls++
 		r.mu.Unlock()
 		err = guarded(func() error { return work(c) })
 		r.mu.Lock()
+		replaced := c.over
 		expired := r.leave(s, c, err)
 		r.mu.Unlock()
 		r.deliver()
 		if !expired || retried && r.opts.Clock().Sub(began) < triesTime {
 			return err
 		}
+		retried = !replaced
 	}
 }
 

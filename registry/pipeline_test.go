@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type harbour struct {
 	connect func(ctx context.Context) error
 	list    func(ctx context.Context, cursor *string) (*registry.ToolPage, error)
 	call    func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error)
+	opened  func()
 }
 
 // The counts are how often each thing was done with a harbour.
@@ -48,6 +50,9 @@ func (h *harbour) say(n registry.Notice) {
 }
 
 func (h *harbour) Info() registry.SessionInfo {
+	if h.opened != nil {
+		h.opened()
+	}
 	return registry.SessionInfo{Transport: "streamable-http", ProtocolVersion: "2025-11-25", ListChanged: true}
 }
 
@@ -1248,10 +1253,10 @@ func TestDiscoverSaysThatTheServerWasChanged(t *testing.T) {
 	}
 }
 
-// A list that is under way when somebody tries again is read on the new session, which is no failure. A list that begins
-// then answers what was to be listed in the background.
+// A list that is under way when somebody tries again is read on the new session, however often that happens, which is no
+// failure. A list that begins then answers what was to be listed in the background.
 func TestRetryDuringAList(t *testing.T) {
-	for _, during := range []bool{true, false} {
+	for retries := range 4 {
 		synctest.Test(t, func(t *testing.T) {
 			h := &harbour{}
 			h.list = func(context.Context, *string) (*registry.ToolPage, error) {
@@ -1262,14 +1267,20 @@ func TestRetryDuringAList(t *testing.T) {
 			first := make(chan error, 1)
 			go func() { first <- r.Discover(t.Context()) }()
 			time.Sleep(time.Second / 2)
-			if !during {
+			for range retries {
+				if err := r.Retry("s"); err != nil {
+					t.Fatal(err)
+				}
 				time.Sleep(time.Second)
 			}
-			if err := r.Retry("s"); err != nil {
-				t.Fatal(err)
+			if retries == 0 {
+				time.Sleep(time.Second)
+				if err := r.Retry("s"); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := r.Discover(t.Context()); err != nil {
-				t.Errorf("after the retry: %v", err)
+				t.Errorf("after %d retries: %v", retries, err)
 			}
 			if err := <-first; err != nil {
 				t.Errorf("the first: %v", err)
@@ -1278,8 +1289,48 @@ func TestRetryDuringAList(t *testing.T) {
 				t.Errorf("health %+v", got)
 			}
 			time.Sleep(time.Minute)
-			if got := h.seen(); !during && got.lists != 2 || got.connects != 2 {
-				t.Errorf("%+v", got)
+			if got := h.seen(); retries == 0 && got.lists != 2 || got.connects != max(retries, 1)+1 {
+				t.Errorf("%d retries: %+v", retries, got)
+			}
+			_ = r.Close()
+		})
+	}
+}
+
+// A session may end between the moment at which it opens and its first use.
+func TestASessionThatEndsBeforeItsFirstUse(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			h := &harbour{}
+			h.opened = func() {
+				if h.seen().connects < 3 {
+					go h.say(registry.Notice{Err: registry.ErrSessionExpired})
+					for range 10 {
+						runtime.Gosched() // the notice waits for the registry's lock, which this function's caller holds
+					}
+				}
+			}
+			gone := func() error {
+				if got := h.seen(); got.closes == got.connects {
+					return errors.New("session is closed")
+				}
+				return nil
+			}
+			h.list = func(context.Context, *string) (*registry.ToolPage, error) { return h.page("echo"), gone() }
+			h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+				return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, gone()
+			}
+			r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal("list:", err)
+			}
+			synctest.Wait()
+			h.mu.Lock()
+			h.connects, h.closes = 0, -1 // the session that is open closes, too
+			h.mu.Unlock()
+			h.say(registry.Notice{Err: registry.ErrSessionExpired})
+			if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); err != nil {
+				t.Fatal("call:", err)
 			}
 			_ = r.Close()
 		})
