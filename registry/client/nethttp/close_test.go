@@ -12,15 +12,22 @@ import (
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
+// A counter counts the requests that leave. The server may see one a while later.
+type counter struct {
+	http.RoundTripper
+	atomic.Int32
+}
+
+func (c *counter) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.Add(1)
+	return c.RoundTripper.RoundTrip(req)
+}
+
 func TestExchangesAfterCloseFail(t *testing.T) {
-	var requests atomic.Int32
-	mcp := registrytest.NewServer(nil)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		requests.Add(1)
-		mcp.ServeHTTP(w, req)
-	}))
+	server := httptest.NewServer(registrytest.NewServer(nil))
 	defer server.Close()
-	platform := nethttp.New(nil)
+	requests := &counter{RoundTripper: server.Client().Transport}
+	platform := nethttp.New(&nethttp.Options{RoundTripper: requests})
 	s, err := client.New(platform, nil).
 		Connect(t.Context(), "a", registry.ServerConfig{URL: server.URL + "/mcp"}, nil)
 	if err != nil {
