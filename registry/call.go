@@ -130,8 +130,11 @@ func (p *Pending) leavePlace() {
 func (r *Registry) advance() {
 	for {
 		r.mu.Lock()
-		i := slices.IndexFunc(r.queue, func(q *Pending) bool { return r.hasPlace(q.s) })
-		if i < 0 {
+		i := 0
+		for i < len(r.queue) && !r.hasPlace(r.queue[i].s) {
+			i++
+		}
+		if i == len(r.queue) {
 			r.mu.Unlock()
 			return
 		}

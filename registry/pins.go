@@ -357,7 +357,12 @@ func claims(t *Tool, hints ...string) bool {
 	}
 	annotations := rawjson.Get(def, "annotations")
 	values, _ := rawjson.Pick(annotations, hints...)
-	return slices.ContainsFunc(values, func(hint []byte) bool { is, _ := rawjson.Bool(hint); return is })
+	claimed := false
+	for _, hint := range values {
+		is, _ := rawjson.Bool(hint)
+		claimed = claimed || is
+	}
+	return claimed
 }
 
 // pinSlice bounds how long the registry makes pins without a pause: a browser has

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -288,8 +287,10 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 
 // address reads a URL that begins in one of the ways and has printable ASCII only, or "".
 func (d *dial) address(object []byte, key string, most int, begins ...string) string {
-	url := rawjson.Text(object, key)
-	known := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(url, b) })
+	url, known := rawjson.Text(object, key), false
+	for _, b := range begins {
+		known = known || strings.HasPrefix(url, b)
+	}
 	if !known || !text.IsVisible(url) || len(url) > most || d.redact(url) != url {
 		return ""
 	}

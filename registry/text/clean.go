@@ -12,8 +12,6 @@
 package text
 
 import (
-	"slices"
-
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
@@ -120,8 +118,11 @@ const blackFlag = 0x1f3f4
 func isNation(tags []rune) bool {
 	for _, nation := range wire.Nations {
 		n := nation + "\x7f" // the tag that ends the sequence
-		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n),
-			func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
+		i := 0
+		for i < min(len(n), len(tags)) && tags[i] == 0xe0000+rune(n[i]) {
+			i++
+		}
+		if i == len(n) {
 			return true
 		}
 	}

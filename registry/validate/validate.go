@@ -27,7 +27,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -129,8 +128,19 @@ type validator struct {
 func newValidator(root *rawjson.Node) *validator {
 	return &validator{
 		root:        root,
-		isAddressed: sync.OnceValue(func() bool { return hasID(root) }),
-		isNested:    sync.OnceValue(func() bool { return hasIDWithin(root) }),
+		isAddressed: once(hasID, root),
+		isNested:    once(hasIDWithin, root),
+	}
+}
+
+// once returns a function that asks about n at its first call. One goroutine uses a validator, so that it needs no lock.
+func once(ask func(*rawjson.Node) bool, n *rawjson.Node) func() bool {
+	known, is := false, false
+	return func() bool {
+		if !known {
+			known, is = true, ask(n)
+		}
+		return is
 	}
 }
 

@@ -37,7 +37,7 @@ func isWhole(raw []byte) bool {
 }
 
 func isIntegerText(raw []byte) bool {
-	return !slices.ContainsFunc(raw, func(b byte) bool { return b == '.' || b == 'e' || b == 'E' })
+	return !strings.ContainsAny(string(raw), ".eE")
 }
 
 // compareNumbers returns the sign of a-b. It is exact for integers of 64 bits, and
