@@ -418,8 +418,9 @@ func (s *server) count(kind int, now time.Time) *int {
 // use runs work on a session of the server under a time limit, and counts how it went in
 // the server's health. The clock stands still while work says that a person is asked.
 func (r *Registry) use(ctx context.Context, s *server, limit time.Duration, work func(context.Context, *conn, func(asking bool)) error) error {
+	began := r.opts.Clock()
 	r.mu.Lock()
-	generation, ok := s.breaker.begin(r.opts.Clock())
+	generation, ok := s.breaker.begin(began)
 	last, caller := s.lastError, ctx
 	ctx, watch := startWatch(ctx, limit)
 	defer watch.stop()
@@ -440,14 +441,14 @@ func (r *Registry) use(ctx context.Context, s *server, limit time.Duration, work
 	r.mu.Lock()
 	delete(s.watches, watch)
 	if r.servers[s.name] == s {
-		o, blame := outcomeOf(err), error(nil)
-		if err != nil && caller.Err() != nil {
-			o = undecided
+		o, blame, now := outcomeOf(err), err, r.opts.Clock()
+		if o == failed && (caller.Err() != nil || now.Sub(began) > limit+frozenAfter) {
+			o = undecided // the computer slept, or a person was asked
 		}
-		if o == failed {
-			blame = err
+		if o != failed {
+			blame = nil
 		}
-		r.attempted(s, generation, o, blame, r.opts.Clock())
+		r.attempted(s, generation, o, blame, now)
 	}
 	r.mu.Unlock()
 	r.deliver()

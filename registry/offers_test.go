@@ -606,6 +606,25 @@ func TestASubscriptionOutlivesAChangeOfItsServer(t *testing.T) {
 	}
 }
 
+// A computer that sleeps during a request wakes after its deadline, perhaps before its network. That is no failure.
+func TestARequestThatFailsAfterASleep(t *testing.T) {
+	for sleeps, failures := range map[time.Duration]int{0: 1, time.Hour: 0} {
+		l := &library{harbour: new(harbour), has: everything}
+		l.answer = func(context.Context, registry.Request) (string, error) {
+			time.Sleep(sleeps)
+			return "", registry.ErrNetwork
+		}
+		shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+			if _, err := r.ReadResource(t.Context(), "a", "a:1"); err == nil {
+				t.Error("no error")
+			}
+			if got := health(t, r, "a"); got.ConsecutiveFailures != failures || (got.LastError != "") != (failures > 0) {
+				t.Errorf("slept %v: health %+v", sleeps, got)
+			}
+		})
+	}
+}
+
 // A subscriber that joins while the server is asked learns of its refusal too.
 func TestSubscribersOfOneResourceShareARefusal(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}
