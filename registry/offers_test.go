@@ -625,6 +625,43 @@ func TestARequestThatFailsAfterASleep(t *testing.T) {
 	}
 }
 
+// The server is asked for one subscription at a time. Another one ends with its caller meanwhile.
+func TestASubscriptionThatWaitsForAnotherOneEndsWithItsCaller(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	begun, agree := make(chan struct{}), make(chan struct{})
+	agreed := sync.OnceFunc(func() { close(agree) })
+	begin := sync.OnceFunc(func() { close(begun) })
+	l.follow = func(registry.Following) error {
+		begin()
+		<-agree
+		return nil
+	}
+	r := registry.New(&registry.Options{Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+		return l, nil
+	}})
+	defer r.Close()
+	if err := r.Add("a", registry.ServerConfig{URL: "https://a.example/mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error, 1)
+	go func() {
+		_, err := r.SubscribeResource(t.Context(), "a", "a:1", func() {})
+		first <- err
+	}()
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	release := time.AfterFunc(20*time.Second, agreed) // so that the test ends in any case
+	defer release.Stop()
+	if _, err := r.SubscribeResource(ctx, "a", "a:2", func() {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone got %v", err)
+	}
+	agreed()
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
 // A subscriber that joins while the server is asked learns of its refusal too.
 func TestSubscribersOfOneResourceShareARefusal(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}

@@ -189,7 +189,7 @@ var errNameTaken = Because(ErrInvalidConfig, "a server of that name exists; remo
 
 // put makes a server. The caller holds r.mu.
 func (r *Registry) put(name string, cfg *ServerConfig) {
-	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown)}
+	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown), followLock: make(chan struct{}, 1)}
 	r.servers[name] = s
 	r.changed(Event{Server: name})
 	r.autoRefresh(s)

@@ -173,8 +173,12 @@ func (r *Registry) follow(ctx context.Context, s *server, c *conn) ([]string, er
 	if !ok {
 		return nil, Because(ErrUnsupported, "the session knows tools only")
 	}
-	s.followLock.Lock()
-	defer s.followLock.Unlock()
+	select {
+	case s.followLock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-s.followLock }()
 	r.mu.Lock()
 	what, again := r.follows(s), s.followAgain
 	s.followAgain = false

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
@@ -56,8 +55,8 @@ type server struct {
 	watched    map[string]*watched // resources, by URI
 	following  Following           // of lists
 	logs       []LogEntry          // the last ones, oldest first
-	followLock sync.Mutex
-	followed   followed // guarded by followLock
+	followLock chan struct{}       // has room for one, which has the lock
+	followed   followed            // guarded by followLock
 	// A stream may have ended with the network: the session is asked for the same again.
 	followAgain bool
 
