@@ -62,7 +62,7 @@ func (s *Session) watch() {
 	failures, brief, worked := 0, 0, false
 	for failures < maxQuiet {
 		counted := !s.d.c.platform.Multiplexed(origin)
-		if counted && !budget.wait(s.ctx, origin, optionalStreams) {
+		if counted && !budget.wait(s.ctx, origin, optionalStreams, s.misses) {
 			return
 		}
 		ctx, again := context.WithCancel(s.ctx)
@@ -77,9 +77,7 @@ func (s *Session) watch() {
 		if s.modern && s.ctx.Err() == nil && ctx.Err() != nil {
 			continue
 		}
-		s.mu.Lock()
-		s.missed = true
-		s.mu.Unlock()
+		s.misses()
 		// A stream that reached its limit after a long time is opened again.
 		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
 			return
@@ -109,6 +107,13 @@ func (s *Session) watch() {
 		again()
 	}
 	lost = worked
+}
+
+// misses notes that changes may be missed until a stream is open.
+func (s *Session) misses() {
+	s.mu.Lock()
+	s.missed = true
+	s.mu.Unlock()
 }
 
 func retryOf(e *Event) time.Duration {

@@ -191,18 +191,27 @@ func TestStreamBudget(t *testing.T) {
 		})
 		b := newBench(t, s, Options{})
 		var sessions []registry.Session
+		var changes atomic.Int32 // that may have been missed by those that waited for a place
 		for range 5 {
-			sessions = append(sessions, b.connect(registry.ServerConfig{}, nil))
+			sessions = append(sessions, b.connect(registry.ServerConfig{}, func(n registry.Notice) {
+				if n.ToolsChanged {
+					changes.Add(1)
+				}
+			}))
+			time.Sleep(time.Second) // the first two have a place
 		}
 		time.Sleep(time.Minute)
-		if n := most.Load(); n != 2 {
-			t.Errorf("%d streams at once, want 2", n)
+		if n := most.Load(); n != 2 || changes.Load() != 0 {
+			t.Errorf("%d streams at once, want 2; %d changes", n, changes.Load())
 		}
 		for i, session := range sessions {
 			session.Close(t.Context())
 			time.Sleep(time.Minute)
 			if want := int32(min(2, len(sessions)-i-1)); open.Load() != want {
 				t.Errorf("after %d closed: %d streams, want %d", i+1, open.Load(), want)
+			}
+			if want := len(s.Received("GET")) - 2; int(changes.Load()) != want {
+				t.Errorf("after %d closed: %d changes, want %d", i+1, changes.Load(), want)
 			}
 		}
 	})

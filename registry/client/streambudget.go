@@ -35,13 +35,14 @@ func (b *budget) try(origin string, limit int) (ok bool, freed <-chan struct{}) 
 	return ok, freed
 }
 
-// wait takes a place as soon as one is free; false if ctx ended first.
-func (b *budget) wait(ctx context.Context, origin string, limit int) bool {
+// wait takes a place as soon as one is free; false if ctx ended first. It calls waits if none is free now.
+func (b *budget) wait(ctx context.Context, origin string, limit int, waits func()) bool {
 	for {
 		ok, freed := b.try(origin, limit)
 		if ok {
 			return true
 		}
+		waits()
 		select {
 		case <-freed:
 		case <-ctx.Done():
