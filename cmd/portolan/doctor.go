@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +42,7 @@ func (r *report) note(ok bool, what, fix string) bool {
 func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("doctor")
 	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
-	origin, key := flags.String("origin", "", ""), flags.String("key", "", "")
+	origin, key, ticket := flags.String("origin", "", ""), flags.String("key", "", ""), flags.String("ticket", "", "")
 	if err := parseAll(flags, args); err != nil {
 		return err
 	}
@@ -56,12 +58,16 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if err := corsproxy.CheckOrigin(*origin); err != nil { // no browser sends it
 		return fmt.Errorf("%w: --origin: %v", errUsage, err)
 	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.OnProxyConnectResponse = proxyRefused
 	r := &report{origin: *origin, out: stdout, client: &http.Client{
+		Transport:     transport,
 		Timeout:       15 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	defer transport.CloseIdleConnections()
 	if *proxyURL != "" {
-		r.checkProxy(ctx, *proxyURL, *server, *key)
+		r.checkProxy(ctx, *proxyURL, *server, *key, *ticket)
 	} else {
 		r.checkServer(ctx, *server)
 	}
@@ -71,12 +77,36 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	return nil
 }
 
+// proxyRefused names a proxy of the environment that refuses to connect. Its bare status would look like the server's.
+func proxyRefused(_ context.Context, proxy *url.URL, _ *http.Request, res *http.Response) error {
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	return fmt.Errorf("the proxy %s, which HTTPS_PROXY names, refuses to connect: %s", proxy.Host, res.Status)
+}
+
 // acceptBoth is the Accept header of a POST (2025-11-25, transports).
 const acceptBoth = "application/json, text/event-stream"
 
 // initialize is the first request of an MCP client (2025-11-25, lifecycle).
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
+
+// discover is the first request of a client of 2026-07-28.
+const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` +
+	`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"portolan-doctor","version":"1"}}}}`
+
+// speaksModern reports whether the server speaks 2026-07-28.
+func (r *report) speaksModern(ctx context.Context, server string) bool {
+	a, _ := r.do(ctx, "POST", server, discover, "Origin", r.origin, "Content-Type", "application/json",
+		"Accept", acceptBoth, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover")
+	var said struct {
+		Result struct{ SupportedVersions []string }
+	}
+	_ = json.Unmarshal([]byte(a.body), &said)
+	return slices.Contains(said.Result.SupportedVersions, "2026-07-28")
+}
 
 // An answer is a response, with its body unless that is a stream.
 type answer struct {
@@ -106,11 +136,29 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	}
 	defer res.Body.Close()
 	a := answer{status: res.StatusCode, header: res.Header}
-	if !a.isStream() { // which may stay open
-		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	limited := io.LimitReader(res.Body, 1<<20)
+	switch {
+	case !a.isStream():
+		text, _ := io.ReadAll(limited)
 		a.body = string(bytes.TrimSpace(text))
+	case method == "POST": // of others it may stay open
+		a.body = firstAnswer(limited)
 	}
 	return a, nil
+}
+
+// firstAnswer returns the first JSON-RPC response of a stream, or "".
+func firstAnswer(stream io.Reader) string {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		var message struct{ Result, Error json.RawMessage }
+		if ok && json.Unmarshal([]byte(data), &message) == nil && (message.Result != nil || message.Error != nil) {
+			return data
+		}
+	}
+	return ""
 }
 
 func (a answer) isStream() bool {
@@ -136,7 +184,7 @@ func (r *report) noteMCP(who, path string, a, get answer) {
 }
 
 // checkProxy checks that a proxy works for the origin, and for no other one.
-func (r *report) checkProxy(ctx context.Context, at, server, key string) {
+func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string) {
 	at, _, _ = strings.Cut(at, "?") // of the registry's option, which ends with ?url={href}
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")
@@ -153,7 +201,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 		"Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
 		return
 	}
-	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key"
+	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key,x-portolan-ticket"
 	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", asked)
 	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin,
@@ -168,7 +216,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 
 	send := func(method, body, target, accept string) answer {
 		a, _ := r.do(ctx, method, at, body, "Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
-			"Content-Type", "application/json", "Accept", accept)
+			"X-Portolan-Ticket", ticket, "Content-Type", "application/json", "Accept", accept)
 		return a
 	}
 	a = send("POST", initialize, "https://169.254.169.254/latest/meta-data", acceptBoth)
@@ -210,6 +258,13 @@ func (r *report) checkServer(ctx context.Context, server string) {
 			"Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
 	}
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
+	modern := r.speaksModern(ctx, server)
+	if modern {
+		asked = append(asked, "mcp-method", "mcp-name")
+	}
+	if modern && a.status >= 400 { // it has no sessions
+		asked = slices.DeleteFunc(asked, func(name string) bool { return name == "mcp-session-id" })
+	}
 	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", strings.Join(asked, ","))
 	r.note(pre.status >= 200 && pre.status < 300 && allows(pre, r.origin), "it allows the preflight of a POST", viaProxy)

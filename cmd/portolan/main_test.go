@@ -252,6 +252,12 @@ func TestHintsOfThisCommand(t *testing.T) {
 			t.Errorf("%v, %s", err, out)
 		}
 	}
+	cmd := exec.CommandContext(t.Context(), path, "doctor", "--server", "https://mcp.example/mcp")
+	cmd.Env = append(os.Environ(), "HTTPS_PROXY="+refusing.URL, "NO_PROXY=")
+	want := "the proxy " + strings.TrimPrefix(refusing.URL, "http://") + ", which HTTPS_PROXY names, refuses to connect: 403 Forbidden"
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("%v, %s", err, out)
+	}
 }
 
 // The reader of a list has enough, such as head. The command says nothing, and ends its session.

@@ -102,6 +102,67 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// A page may send a ticket in place of a key.
+func TestDoctorWithATicket(t *testing.T) {
+	server, _ := plainServer(t)
+	const key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	t.Setenv("TICKET_KEYS", key)
+	code, ticket, errs := portolan(t, "proxy", "ticket", "--origin", ide, "--host", strings.TrimSuffix(strings.TrimPrefix(server, "http://"), "/mcp"))
+	if code != 0 {
+		t.Fatal(ticket, errs)
+	}
+	proxy := runProxy(t, "--origin", ide, "--insecure-allow-private")
+	if code, out, _ := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--server", server); code != 1 ||
+		!strings.Contains(out, "FAIL  it goes to the server\n      The proxy says: caller_refused") {
+		t.Errorf("without a ticket: exit code %d\n%s", code, out)
+	}
+	if code, out, errs := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--server", server, "--ticket", strings.TrimSpace(ticket)); code != 0 ||
+		!strings.Contains(out, "pass  the server answers MCP (status 200)") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// A page of 2026-07-28 sends two more headers. A server of that version alone has no sessions.
+func TestDoctorOfAModernServer(t *testing.T) {
+	for name, row := range map[string]struct {
+		stream       bool
+		allows, want string
+		passes       bool
+	}{
+		"without its headers": {false, "content-type, mcp-protocol-version, authorization", "FAIL  it allows the header mcp-method\n", false},
+		"with its headers":    {true, "content-type, mcp-protocol-version, authorization, mcp-method, mcp-name", "pass  it allows the header mcp-name\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				w.Header().Set("Access-Control-Allow-Origin", ide)
+				w.Header().Set("Access-Control-Allow-Headers", row.allows)
+				text, _ := io.ReadAll(req.Body)
+				switch {
+				case req.Method == http.MethodOptions:
+					w.WriteHeader(http.StatusNoContent)
+				case req.Method == http.MethodGet:
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				case strings.Contains(string(text), `"server/discover"`) && req.Header.Get("Mcp-Method") == "server/discover":
+					said := `{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}`
+					if row.stream {
+						w.Header().Set("Content-Type", "text/event-stream")
+						said = ": hello\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\ndata: " + said + "\n\n"
+					}
+					_, _ = io.WriteString(w, said)
+				default:
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
+				}
+			}))
+			defer server.Close()
+			code, out, _ := portolan(t, "doctor", "--server", server.URL+"/mcp", "--origin", ide)
+			if (code == 0) != row.passes || !strings.Contains(out, row.want) || strings.Contains(out, "session") {
+				t.Errorf("exit code %d\n%s", code, out)
+			}
+		})
+	}
+}
+
 // The doctor knows an MCP server by its words, and not by its status.
 func TestDoctorKnowsMCP(t *testing.T) {
 	type reply struct {
