@@ -82,6 +82,9 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 			break
 		}
 	}
+	if len(entries) == 0 {
+		entries = bareServers(file, text)
+	}
 	if inner := entries["servers"]; inner != nil && file["mcp"] != nil { // VS Code's settings.json: {"mcp":{"servers":{}}}
 		clear(entries)
 		_ = json.Unmarshal(inner, &entries)
@@ -108,6 +111,28 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 		servers = append(servers, s)
 	}
 	return servers, notes, nil
+}
+
+// bareServers returns the servers of a file that holds nothing else: a server, or servers by name, as of plugins of
+// Claude Code.
+func bareServers(file map[string]json.RawMessage, text []byte) map[string]json.RawMessage {
+	var line []string
+	var command string
+	if json.Unmarshal(file["command"], &command) == nil || json.Unmarshal(file["command"], &line) == nil {
+		var w written
+		_ = json.Unmarshal(text, &w)
+		if line = append(line, w.Args...); command != "" {
+			line = append([]string{command}, line...)
+		}
+		return map[string]json.RawMessage{CommandServer(append(line, "server")).Name: text}
+	}
+	for _, raw := range file {
+		var w written
+		if json.Unmarshal(raw, &w) != nil || w.Command == nil && w.URL == nil && w.ServerURL == nil && w.HTTPURL == nil {
+			return nil
+		}
+	}
+	return file
 }
 
 // readServer reads one entry. why is the reason to leave it out.
@@ -148,6 +173,9 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 		if *text = filled; missing != "" && why == "" {
 			why = missing + " has no value"
 		}
+		if file := unreadFile.FindStringSubmatch(*text); file != nil && why == "" {
+			why = "the gateway reads no " + file[1] + "; take a variable of the environment"
+		}
 	}
 	fill(&s.Command, nil)
 	for i := range s.Args {
@@ -166,6 +194,9 @@ func readServer(raw json.RawMessage, dir string) (s Server, why string) {
 	}
 	return s, why
 }
+
+// unreadFile matches what opencode replaces by the content of a file, as the whole value or behind a word and a space.
+var unreadFile = regexp.MustCompile(`^(?:\S+ )?(\{file:[^{}]+\})$`)
 
 func hasNUL(s Server) bool {
 	all := append([]string{s.Command, s.Dir}, s.Args...)

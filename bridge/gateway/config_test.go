@@ -55,6 +55,25 @@ func TestReadConfig(t *testing.T) {
 			[]Server{{Name: "a", Command: "node", Args: []string{"s.js"}, Env: map[string]string{"KEY": "value"}}}, nil,
 		},
 		{
+			"servers by name only, as a plugin of Claude Code has them", `{"a":{"command":"x"},"b":{"url":"https://x.example/mcp"}}`,
+			[]Server{{Name: "a", Command: "x", Env: map[string]string{}}},
+			[]string{"b: left out, because pages reach a URL without the gateway"},
+		},
+		{
+			"one server only", `{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem"],"env":{"KEY":"k"}}`,
+			[]Server{{Name: "filesystem", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem"}, Env: map[string]string{"KEY": "k"}}}, nil,
+		},
+		{"other settings, one of which is a command", `{"statusLine":{"type":"command","command":"x"},"model":"y"}`, nil, nil},
+		{
+			"opencode, with its placeholders", `{"mcp":{"a":{"type":"local","command":["x","--key={env:GATEWAY_TEST_NAME}"],"environment":{"KEY":"{env:GATEWAY_TEST_NAME}"}},
+			"b":{"command":["x"],"environment":{"KEY":"{env:NO_SUCH_VARIABLE}"}},"c":{"command":["x"],"environment":{"KEY":"Bearer {file:~/.key}"}}}}`,
+			[]Server{{Name: "a", Command: "x", Args: []string{"--key=value"}, Env: map[string]string{"KEY": "value"}}},
+			[]string{
+				"b: left out, because {env:NO_SUCH_VARIABLE} has no value",
+				"c: left out, because the gateway reads no {file:~/.key}; take a variable of the environment",
+			},
+		},
+		{
 			"what is left out", `{"mcpServers":{"a":{"command":"x","args":["${input:key}"]},"b":{"command":"x","disabled":true},"c":{},"d":5,
 			"e":{"command":"x","env":{"A=B":"c"}},"f":{"command":"x","args":["${NO_SUCH_VARIABLE}","${NO_SUCH_VARIABLE:-d}"]},
 			"g":{"command":"x","envFile":"${workspaceFolder}/.env"},"h":{"command":"x","env":{"PORT":80}},"i":{"command":"x","args":"y"}}}`,

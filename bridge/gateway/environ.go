@@ -47,9 +47,9 @@ func commandOf(s Server) string {
 	return s.Command
 }
 
-// variable matches ${NAME}, ${NAME:-default}, ${env:NAME} and ${input:id}, as MCP clients
+// variable matches ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id} and {env:NAME}, as MCP clients
 // write them.
-var variable = regexp.MustCompile(`\$\{(env:|input:)?([A-Za-z_][A-Za-z0-9_.-]{0,99}?)(?::-([^}]*))?\}`)
+var variable = regexp.MustCompile(`(?:\$\{(env:|input:)?|\{(env:))([A-Za-z_][A-Za-z0-9_.-]{0,99}?)(?::-([^}]*))?\}`)
 
 // expand fills in variables of the gateway's environment. missing is the first one that
 // cannot be filled in. Those of own stay as they are: the program fills them in, as mcp-remote does.
@@ -57,14 +57,14 @@ func expand(text string, own map[string]string) (out, missing string) {
 	out = variable.ReplaceAllStringFunc(text, func(match string) string {
 		m := variable.FindStringSubmatch(match)
 		if m[1] != "input:" {
-			if value, ok := os.LookupEnv(m[2]); ok {
+			if value, ok := os.LookupEnv(m[3]); ok {
 				return value
 			}
 			if strings.Contains(match, ":-") {
-				return m[3]
+				return m[4]
 			}
 		}
-		if _, set := own[m[2]]; missing == "" && (m[1] != "" || !set) {
+		if _, set := own[m[3]]; missing == "" && (m[1]+m[2] != "" || !set) {
 			missing = match
 		}
 		return match
