@@ -11,14 +11,14 @@ export interface Placeholder {
   default?: string
 }
 
-// ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text
-// makes it slow.
+// ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x} {file:x}, and $X at the end; bounded, so that no
+// text makes it slow.
 const any = new RegExp(
   [
     /\$\{\{([^{}]{1,100})\}\}/,
     /\{\{([^{}]{1,100})\}\}/,
     /\$\{([^{}]{1,200})\}/,
-    /\{env:([^{}]{1,100})\}/,
+    /\{(?:env|file):([^{}]{1,100})\}/,
     /(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/,
   ].map((form) => form.source).join('|'),
   'g',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { maxTimeoutMs } from '../../wasm/js/shared/wire.gen.ts'
 import { fill, missing } from './placeholders.ts'
 import { readConfig } from './read.ts'
 import type { Lint, Reading } from './types.ts'
@@ -73,6 +74,20 @@ test('lints by code', () => {
     assert.deepEqual(codes(fine), [], fine)
   }
   assert.deepEqual(codes('http://localhost:3000/mcp', 'http://localhost:5173/'), [])
+})
+
+test('a file of opencode is an input, as a variable is', () => {
+  const entry = one(withHeader('Authorization', 'Bearer {file:~/.key}'))
+  assert.deepEqual(entry.config?.headers, { Authorization: 'Bearer ${input:~/.key}' })
+  assert.deepEqual(missing(entry, {}).map((i) => i.id), ['~/.key'])
+  assert.deepEqual(fill(entry, { '~/.key': 'k' }).headers, { Authorization: 'Bearer k' })
+})
+
+test('a timeout that the registry refuses is left out', () => {
+  const timeout = (timeoutMs: number) =>
+    one(JSON.stringify({ url: 'https://a.example.com/mcp', timeoutMs })).config?.timeoutMs
+  assert.equal(timeout(maxTimeoutMs), maxTimeoutMs)
+  assert.equal(timeout(maxTimeoutMs + 1), undefined)
 })
 
 test('a URL with a placeholder in its host or its port is whole, and says nothing of the host', () => {

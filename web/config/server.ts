@@ -67,7 +67,7 @@ export function readServer(o: JsonObject, name?: string): Draft {
   const proxy = get(o, 'proxy')
   if (typeof proxy === 'boolean' || proxy === 'auto') draft.proxy = proxy
   const timeoutMs = get(o, 'timeoutMs')
-  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < 1e9) draft.timeoutMs = timeoutMs
+  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 864e5) draft.timeoutMs = timeoutMs
   const tools = toolsOf(o)
   if (tools) draft.tools = tools
 
