@@ -77,6 +77,33 @@ test('a subscription outlives that its server is away when the module runs again
   end()
 })
 
+test('a subscription outlives that its server is switched off or signed out when the module runs again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const answers = ['disabled', 'sign_in_needed', undefined, 'unsupported']
+  let crash = (_: unknown) => {}, asked = 0
+  const error = (code: string, retryable = false) => Object.assign(new Error(code), { code, retryable })
+  const ask = (_: unknown, { onProgress }: { onProgress(): void }) => {
+    const code = asked++ ? answers.shift() : undefined
+    if (code) return Promise.reject(error(code))
+    onProgress()
+    return new Promise((_, reject) => crash = reject)
+  }
+  let changes = 0
+  await new Offers({ requests: { ask } } as never).subscribe('s', 'a://b', () => changes++)
+  const settle = () => new Promise(setImmediate)
+  const wait = async () => {
+    await settle()
+    t.mock.timers.tick(15_000)
+    await settle()
+  }
+  crash(error('runtime_crashed', true))
+  for (let i = 0; i < 3; i++) await wait()
+  assert.deepEqual([asked, changes], [4, 1])
+  crash(error('runtime_crashed', true))
+  for (let i = 0; i < 3; i++) await wait()
+  assert.equal(asked, 5) // another error ends it
+})
+
 test('a subscription that its server refuses at first rejects', async () => {
   const ask = () => Promise.reject(Object.assign(new Error(), { code: 'network', retryable: true }))
   await assert.rejects(new Offers({ requests: { ask } } as never).subscribe('s', 'a://b', () => {}), {

@@ -172,8 +172,10 @@ export class Offers {
       try {
         await this.#source.requests.ask(body, { signal, onProgress })
       } catch (e) {
-        if (!hasBegun() || !(e as RegistryError).retryable) throw e
-        await pause(RETRY_MS, signal)
+        const { code, retryable } = e as RegistryError
+        // A person can change these. Meanwhile each attempt may ask the server.
+        if (!hasBegun() || !retryable && !/disabled|_needed/.test(code)) throw e
+        await pause(retryable ? RETRY_MS : 15_000, signal)
       }
     }
   }
@@ -250,7 +252,7 @@ export class Offers {
     if (skillTools.includes(name as never)) return (await this.#part()).forModel(name, args, signal)
     const began = performance.now()
     const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
-    const options = { signal }
+    const one = { signal, servers: server ? [server] : undefined }
     const finish = (server: string, content: types.ContentBlock[], rest: Pick<types.ToolResult, 'text'>) => ({
       content,
       isError: false,
@@ -261,7 +263,6 @@ export class Offers {
       ...rest,
     })
     if (name === resourceTools[0]) {
-      const one = { signal, servers: server ? [server] : undefined }
       const lists = await Promise.allSettled([this.list('resources', one), this.list('resourceTemplates', one)])
       const found = lists.flatMap<Parameters<typeof lineOf>[0]>((l) => l.status === 'fulfilled' ? l.value : [])
       const failed = lists.find((l) => l.status === 'rejected')
@@ -275,9 +276,13 @@ export class Offers {
     }
     checkName(server)
     checkText('uri', uri)
-    if (!await this.#isKnown(server!, uri!, options)) {
+    // A server's result has named the resource, the server lists it, or it fits a template.
+    const isKnown = (await this.#source.results()).hasNamed(server!, uri!) ||
+      (await this.list('resources', one)).some((r) => r.uri === uri) ||
+      (await this.list('resourceTemplates', one)).some((t) => fits(t.uriTemplate, uri!))
+    if (!isKnown) {
       throw new RegistryError('unknown_resource', `the server ${server} has not offered ${uri}`.slice(0, 500), {
-        ...(server && { server }),
+        server: server!,
         hint: 'Use a URI from portolan_list_resources, or one that the server sent.',
       })
     }
@@ -291,7 +296,7 @@ export class Offers {
     const denied = await this.#source.admit(tool, args, signal)
     if (signal?.aborted) throw aborted(signal)
     if (denied) throw fromWire(denied)
-    const { contents, text, truncated, handle, flags } = await this.read(server!, uri!, options)
+    const { contents, text, truncated, handle, flags } = await this.read(server!, uri!, { signal })
     return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), {
       text,
       ...(truncated && { truncated }),
@@ -300,28 +305,20 @@ export class Offers {
     })
   }
 
-  /** A server's result has named the resource, the server lists it, or it fits a template. */
-  async #isKnown(server: string, uri: string, options: types.ListOptions): Promise<boolean> {
-    if ((await this.#source.results()).hasNamed(server, uri)) return true
-    const one = { ...options, servers: [server] }
-    return (await this.list('resources', one)).some((r) => r.uri === uri) ||
-      (await this.list('resourceTemplates', one)).some((t) => fits(t.uriTemplate, uri))
-  }
-
   async complete(request: types.CompletionRequest, options?: { signal?: AbortSignal }): Promise<types.Completion> {
     checkFields('complete', options, 'signal')
     checkFields('complete', request ?? null, 'server prompt template argument value context')
-    const { server, argument, value, context } = request
+    const { server, argument: name, value, context } = request
     checkName(server)
-    checkText('argument', argument)
+    checkText('argument', name)
     checkText('value', value)
     const ref: CompleteParams['ref'] = 'prompt' in request
       ? { type: 'ref/prompt', name: request.prompt }
       : { type: 'ref/resource', uri: request.template }
     checkText('prompt or template', 'name' in ref ? ref.name : ref.uri)
-    const params: CompleteParams = { ref, argument: { name: argument, value } }
+    const params: CompleteParams = { ref, argument: { name, value } }
     if (context) params.context = { arguments: context }
-    const key = JSON.stringify([server, ref, argument])
+    const key = JSON.stringify([server, ref, name])
     this.#typing.get(key)?.abort()
     const latest = new AbortController()
     this.#typing.set(key, latest)
