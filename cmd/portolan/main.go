@@ -9,7 +9,7 @@
 //	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
 //	portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
-//	    [--log-file FILE]
+//	    [--trusted-proxy ADDR…] [--log-file FILE]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET]
 //	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
@@ -60,7 +60,7 @@ const usage = `usage:
   portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
   portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
   portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
-      [--log-file FILE]
+      [--trusted-proxy ADDR…] [--log-file FILE]
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
   portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET]

@@ -37,7 +37,16 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	listFlag(flags, &cfg.Origins, "origin")
 	listFlag(flags, &cfg.Hosts, "host")
 	listFlag(flags, &cfg.Keys, "key")
+	var before []string
+	listFlag(flags, &before, "trusted-proxy")
 	err = parseAll(flags, args)
+	for _, text := range before {
+		network, wrong := corsproxy.Network(text)
+		if wrong != nil && err == nil {
+			err = fmt.Errorf("%w: --trusted-proxy wants an IP address or a network such as 10.0.0.0/8", errUsage)
+		}
+		cfg.TrustedProxies = append(cfg.TrustedProxies, network)
+	}
 	switch {
 	case err != nil:
 		return err

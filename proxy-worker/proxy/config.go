@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,9 @@ type Config struct {
 	// MaxPerMinute limits the requests in a minute of one origin and caller to one
 	// server, in [Policy.Handler]; 0 means 600. A Worker has a binding for it.
 	MaxPerMinute int
+	// TrustedProxies are reverse proxies before [Policy.Handler]. The last address of X-Forwarded-For that is none of
+	// them is the caller's.
+	TrustedProxies []netip.Prefix
 	// FirstByte bounds the time until a server's response begins; 0 means 60 s.
 	FirstByte time.Duration
 }
@@ -54,7 +58,7 @@ type Config struct {
 //
 //	ALLOWED_ORIGINS ALLOWED_HOSTS ALLOWED_PORTS CALLER_KEYS TICKET_KEYS SEAL_KEYS METRICS_KEYS
 //	ALLOW_HTTP ALLOW_PRIVATE MAX_REQUEST_BYTES MAX_RESPONSE_BYTES MAX_STREAMS FIRST_BYTE_SECONDS
-//	MAX_REQUESTS_PER_MINUTE
+//	MAX_REQUESTS_PER_MINUTE TRUSTED_PROXIES
 func Env(get func(name string) string) (Config, error) {
 	var problems []error
 	list := func(name string) []string { return List(get(name)) }
@@ -99,6 +103,14 @@ func Env(get func(name string) string) (Config, error) {
 			continue
 		}
 		cfg.Ports = append(cfg.Ports, int(n))
+	}
+	for _, text := range list("TRUSTED_PROXIES") {
+		network, err := Network(text)
+		if err != nil {
+			problems = append(problems, errors.New("TRUSTED_PROXIES has a value that is neither an address nor a network"))
+			continue
+		}
+		cfg.TrustedProxies = append(cfg.TrustedProxies, network)
 	}
 	return cfg, errors.Join(problems...)
 }
@@ -196,4 +208,12 @@ func orDefault[T int | int64 | time.Duration](v *T, def T) {
 // configured reports whether the policy can let any request through.
 func (p *Policy) configured() bool {
 	return len(p.origins) > 0 && (len(p.hosts) > 0 || len(p.keys) > 0 || len(p.tickets) > 0)
+}
+
+// Network reads an IP address, or a network such as 10.0.0.0/8.
+func Network(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return addr.Prefix(addr.BitLen())
+	}
+	return netip.ParsePrefix(text)
 }

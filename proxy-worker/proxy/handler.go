@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +42,7 @@ type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	d        *Decision
+	from     string // the caller's IP address
 	began    time.Time
 	begun    bool // the response
 }
@@ -86,14 +89,36 @@ func (x *exchange) request() *Request {
 	if x.r.TLS != nil {
 		scheme = "https"
 	}
+	x.from = x.client()
+	return &Request{
+		Method: x.r.Method, URL: scheme + "://" + x.r.Host + x.r.RequestURI, Header: pairs(x.r.Header, x.r.ContentLength),
+		Client: x.from, Now: x.began,
+	}
+}
+
+// client returns the caller's IP address. A reverse proxy that is trusted says whose request it passes.
+func (x *exchange) client() string {
 	client, _, err := net.SplitHostPort(x.r.RemoteAddr)
 	if err != nil {
 		client = x.r.RemoteAddr
 	}
-	return &Request{
-		Method: x.r.Method, URL: scheme + "://" + x.r.Host + x.r.RequestURI, Header: pairs(x.r.Header, x.r.ContentLength),
-		Client: client, Now: x.began,
+	hops := strings.Split(strings.Join(x.r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		at, err := netip.ParseAddr(client)
+		isTrusted := func(network netip.Prefix) bool { return network.Contains(at.Unmap()) }
+		if err != nil || !slices.ContainsFunc(x.p.cfg.TrustedProxies, isTrusted) {
+			break
+		}
+		hop := strings.TrimSpace(hops[i])
+		if withPort, err := netip.ParseAddrPort(hop); err == nil {
+			hop = withPort.Addr().String()
+		}
+		if _, err := netip.ParseAddr(hop); err != nil {
+			break
+		}
+		client = hop
 	}
+	return client
 }
 
 func pairs(h http.Header, length int64) []Pair {
@@ -225,8 +250,7 @@ func (x *exchange) refuse(code string) {
 
 // note notes the outcome. The origin is the request's own, also if it is refused.
 func (x *exchange) note(code string) {
-	o := Outcome{Code: code, Origin: x.r.Header.Get("Origin"), Began: x.began, Took: time.Since(x.began)}
-	o.Client, _, _ = net.SplitHostPort(x.r.RemoteAddr)
+	o := Outcome{Code: code, Origin: x.r.Header.Get("Origin"), Client: x.from, Began: x.began, Took: time.Since(x.began)}
 	if x.d != nil {
 		o.Host = x.d.Host()
 	}

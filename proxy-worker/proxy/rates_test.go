@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"net/http/httptest"
 	"strconv"
 	"testing"
 	"time"
@@ -41,5 +42,37 @@ func TestRatesOfMany(t *testing.T) {
 	}
 	if r.allow("another", 2, now) {
 		t.Error("keys past the bound are not limited together")
+	}
+}
+
+// Callers behind a reverse proxy are told apart by what it says, and by nothing that a caller says.
+func TestClientBehindAReverseProxy(t *testing.T) {
+	cfg, err := Env(func(name string) string {
+		return map[string]string{"TRUSTED_PROXIES": "127.0.0.1 10.0.0.0/8, ::1"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Env(func(name string) string { return map[string]string{"TRUSTED_PROXIES": "localhost"}[name] }); err == nil {
+		t.Error("a name was read")
+	}
+	for _, row := range []struct {
+		remote    string
+		forwarded []string
+		want      string
+	}{
+		{"127.0.0.1:5", []string{"203.0.113.7"}, "203.0.113.7"},
+		{"[::1]:5", []string{"198.51.100.1, 203.0.113.7, 10.1.2.3"}, "203.0.113.7"}, // the first is the caller's own claim
+		{"10.0.0.1:5", []string{"198.51.100.1", "2001:db8::1"}, "2001:db8::1"},
+		{"[::ffff:127.0.0.1]:5", []string{"203.0.113.7:4711"}, "203.0.113.7"},
+		{"127.0.0.1:5", nil, "127.0.0.1"},
+		{"127.0.0.1:5", []string{"203.0.113.7, unknown"}, "127.0.0.1"},
+		{"203.0.113.9:5", []string{"203.0.113.7"}, "203.0.113.9"},
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.RemoteAddr, r.Header["X-Forwarded-For"] = row.remote, row.forwarded
+		if got := (&exchange{p: &Policy{cfg: cfg}, r: r}).client(); got != row.want {
+			t.Errorf("%s, %q: %s, want %s", row.remote, row.forwarded, got, row.want)
+		}
 	}
 }
