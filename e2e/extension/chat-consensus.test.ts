@@ -294,6 +294,10 @@ test('S9: a client with tasks calls a chat as a task, over stdio and over HTTP',
 })
 
 test('S9: Portolan calls a chat as a task of 2026-07-28, and cancels one', async () => {
+  await asking.ask('chatgpt') // from then on the tool names the page's models, and it is not held as changed
+  const named = async () => (await desk.listTools()).tools.find((t) => t.name === 'chat_chatgpt')
+  for (let i = 0; i < 400 && !/last offered/.test(JSON.stringify(await named())); i++)
+    await new Promise((resolve) => setTimeout(resolve, 50))
   const { address } = asking.rig.bridge
   const registry = await createRegistry({
     storage: 'memory',

@@ -113,7 +113,13 @@ test('an idle tab is closed after five minutes, unless the user looks at it, or 
   await asking.ask('chatgpt')
   await asking.ask('aistudio')
   const taken = await takeAway('aistudio')
-  const [hidden, shown] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
+  await asking.ask('gemini')
+  const [hidden, { id }] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
+  await asking.rig.panel.evaluate(
+    async (id) => void await chrome.windows.update((await chrome.tabs.get(id)).windowId, { focused: true }),
+    id,
+  )
+  const shown = await asking.tab('gemini')
   assert.deepEqual([hidden.focused, shown.focused], [false, true])
   // The worker's clock cannot be moved, but its stored times can.
   await asking.rig.panel.evaluate(async () => {
