@@ -53,3 +53,15 @@ test('phrases: lists are as spoken, and a list of names has none of another', ()
   const names = [phrases.stop, phrases.send, phrases.skip, phrases.feedback, phrases.thinking].flat()
   assert.equal(new Set(names).size, names.length)
 })
+
+test('phrases: a note about the thinking is no part of an answer, and an answer that begins as one is none', () => {
+  for (
+    const note of [
+      ...['Thinking', 'Thinking…', 'Thinking for 12 seconds', 'Thinking time: 5 s', '**Thinking**', 'Show thinking'],
+      ...['12 seconds', '1m 3s', '5s', 'a second', 'a couple of seconds', 'a moment'].map((t) => `Thought for ${t}`),
+    ]
+  ) assert.match(note, phrases.notes)
+  for (
+    const answer of ['Thinking, Fast and Slow', '**Thinking in Systems**', 'Thinking is free.', 'Thought for the Day']
+  ) assert.doesNotMatch(answer, phrases.notes)
+})

@@ -7,7 +7,8 @@ import type { Notice } from './site.ts'
 
 /** Matches a line before an answer that only tells of the thinking. */
 export const notes = /* @__PURE__ */ new RegExp(
-  '^(?:\\*\\*)?(?:thought for .{1,24}|thinking(?: time)?\\b.{0,24}|show thinking|' +
+  '^(?:\\*\\*)?(?:thought for .{0,16}(?:\\d ?\\w{1,7}|seconds?|minutes?|moment|while)|' +
+    'thinking(?: (?:for|time)\\b.{0,20})?[.…]*|show thinking|' +
     '思考時間.{0,16}|思考プロセスを表示|' +
     '.{1,16} lang nachgedacht|gedankengang anzeigen|' +
     'réflexion durant .{1,24}|afficher le raisonnement|' +
