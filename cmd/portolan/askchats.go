@@ -173,8 +173,8 @@ func incomplete(result *mcp.CallToolResult) error {
 	}
 	var failed []string
 	for site, value := range sites {
-		var outcome struct{ Error json.RawMessage }
-		if json.Unmarshal(value, &outcome) == nil && outcome.Error != nil {
+		var outcome struct{ Answer, Error json.RawMessage }
+		if json.Unmarshal(value, &outcome) == nil && outcome.Error != nil && outcome.Answer == nil {
 			failed = append(failed, site)
 		}
 	}

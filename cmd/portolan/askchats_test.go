@@ -59,6 +59,15 @@ func TestAResultWithoutASiteNamesIt(t *testing.T) {
 	}
 }
 
+// A chat that fails in a later round of a consensus keeps its earlier answer.
+func TestASiteThatFailsToReviseHasAnAnswer(t *testing.T) {
+	revising := map[string]any{"answer": "12 m", "error": map[string]any{"code": "TIMEOUT"}}
+	content := map[string]any{"answers": map[string]any{"chatgpt": revising}, "consensus": map[string]any{"answer": "12 m"}, "partial": true}
+	if err := incomplete(&mcp.CallToolResult{StructuredContent: content}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAConsensusWithoutAJudgementFails(t *testing.T) {
 	answer, fault := map[string]any{"answer": "12 m"}, map[string]any{"code": "NO_JUDGEMENT", "message": "No JSON."}
 	for _, content := range []map[string]any{
