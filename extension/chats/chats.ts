@@ -257,19 +257,16 @@ export class Chats {
   }
 
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
-    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode } } = run
-    const { signal, ends } = run
+    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode }, signal, ends } = run
     const spec = this.profiles.of(site)
     const begun = Date.now()
     const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, ends)
     const opened = Date.now()
     run.timings.navigateMs += opened - begun
-    if (mode === 'assist' || this.options().focus) await showTab(tabId)
+    const { focus, debugTexts } = this.options()
+    if (mode === 'assist' || focus) await showTab(tabId)
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     run.paused = false
-    const continues = url !== spec.newChat
-    const readModels = mode === 'auto' && this.models.wanted(site)
-    const { debugTexts } = this.options()
     const order: Order = {
       id,
       prompt,
@@ -277,10 +274,10 @@ export class Chats {
       model,
       temperature,
       preferred,
-      readModels,
+      readModels: mode === 'auto' && this.models.wanted(site),
       debugTexts,
       deadline: Date.now() + ends - performance.now(),
-      continues,
+      continues: url !== spec.newChat,
       trustedInput,
     }
     run.driver = await startRun(tabId, order, spec, signal, {

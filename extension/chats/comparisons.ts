@@ -11,7 +11,8 @@ const most = 10
 
 /** The comparisons of several chats' answers, as the side panel shows them. */
 export class Comparisons {
-  private shown: Comparison[] = []
+  /** Newest first, at most 10. */
+  list: Comparison[] = []
   private turn = 0
   /** The prompts that comparisons under way have still to send. */
   private readonly due = eachSite(() => 0)
@@ -23,13 +24,8 @@ export class Comparisons {
     this.changed = changed
   }
 
-  /** Newest first, at most 10. */
-  get list(): Comparison[] {
-    return this.shown
-  }
-
   clear(): void {
-    this.shown = this.shown.filter((c) => !c.endedAt)
+    this.list = this.list.filter((c) => !c.endedAt)
     this.changed()
   }
 
@@ -90,13 +86,13 @@ export class Comparisons {
       sites: services.map((site) => ({ site, state: 'asked' })),
       rows: [],
     }
-    this.shown = [comparison, ...this.shown].slice(0, most)
+    this.list = [comparison, ...this.list].slice(0, most)
     this.changed()
     return id
   }
 
   private update(id: string, patch: Partial<Comparison>): void {
-    this.shown = this.shown.map((c) => (c.id === id ? { ...c, ...patch } : c))
+    this.list = this.list.map((c) => (c.id === id ? { ...c, ...patch } : c))
     this.changed()
   }
 }

@@ -2,6 +2,7 @@ import { connectTab, emulateFocus, getTab, injectFile, insertTrustedText, runInT
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './drivermessages.ts'
+import { cancelled } from './queue.ts'
 import type { SiteSpec } from './sites/site.ts'
 
 const tickEvery = 250
@@ -107,7 +108,7 @@ export async function startRun(
   // Ticks give a hidden page four frames a second. Emulated focus gives it all frames.
   const hidden = () => runInTab(tabId, () => document.hidden, []).catch(() => false)
   if (order.trustedInput && await hidden()) await emulateFocus(tabId, answer).catch(() => {})
-  if (signal.aborted) fail('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
+  if (signal.aborted) reject(cancelled())
   else post({ type: 'start', order, spec })
   return { answer, resume: () => post({ type: 'resume' }), handOver: () => post({ type: 'handover' }) }
 }

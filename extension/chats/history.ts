@@ -29,9 +29,9 @@ export class History {
     return this.options().history
   }
 
-  async answered(asked: Asked, answer: Answer): Promise<void> {
-    const { answer: text, url, conversationId, timings, model } = answer
-    await this.add(asked, { answer: text, url, conversationId, timings, model, outcome: 'ok', flags: answer.flags })
+  async answered(asked: Asked, answered: Answer): Promise<void> {
+    const { answer, url, conversationId, timings, model, flags } = answered
+    await this.add(asked, { answer, url, conversationId, timings, model, outcome: 'ok', flags })
   }
 
   /** Keeps a prompt that failed. A cancelled one is not kept. */

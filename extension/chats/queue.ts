@@ -72,4 +72,4 @@ export class Queue {
   }
 }
 
-const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled before its turn. Nothing was sent.')
+export const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')

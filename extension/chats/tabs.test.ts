@@ -44,3 +44,49 @@ test('a page that does not load in time is a fault that says what to do', async 
     'Gemini did not load in time. The frame was removed. Check the connection, and try again.',
   )
 })
+
+test('an idle tab that is about to be closed does not become the tab of a prompt', async () => {
+  const { newChat } = siteSpecs.gemini
+  const area = { get: async () => ({}), set: async () => {} }
+  const open = new Set([1])
+  const tab = (id: number) => ({ id, windowId: id, url: newChat, status: 'complete' })
+  const asked = Promise.withResolvers<void>()
+  const isUsed = Promise.withResolvers<object[]>()
+  let looks = 0
+  Object.assign(globalThis, {
+    chrome: {
+      storage: { local: area, session: area },
+      runtime: { getURL: (path: string) => `chrome-extension://x/${path}` },
+      tabs: {
+        get: async (id: number) => open.has(id) ? tab(id) : Promise.reject(new Error('no tab')),
+        remove: async (id: number) => void open.delete(id),
+        update: async (id: number) => tab(id),
+      },
+      windows: {
+        get: async () => ({ focused: false }),
+        create: async () => {
+          open.add(2)
+          return { tabs: [tab(2)] }
+        },
+      },
+      scripting: {
+        registerContentScripts: async () => {},
+        unregisterContentScripts: async () => {},
+        // First the page is asked whether a person has used it.
+        executeScript: async () => {
+          asked.resolve()
+          return looks++ ? [{ result: looks }] : isUsed.promise
+        },
+      },
+    },
+  })
+  const tabs = new ChatTabs()
+  tabs.value = { gemini: { tabId: 1, windowId: 1, usedAt: 0 } }
+  const tidied = tabs.tidy(() => false)
+  await asked.promise
+  const opened = tabs.open(siteSpecs.gemini, newChat, false, new AbortController().signal)
+  await new Promise(setImmediate)
+  isUsed.resolve([{ result: false }])
+  const [id] = await Promise.all([opened, tidied])
+  assert.deepEqual([...open], [id])
+})

@@ -3,6 +3,7 @@ import { Stored } from '../stored.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { PageScope } from './drivermessages.ts'
+import { cancelled } from './queue.ts'
 import { siteSpecs } from './sites/index.ts'
 import { sites, type Site, type SiteSpec } from './sites/site.ts'
 
@@ -27,8 +28,8 @@ type Places = Partial<Record<Site, TabRecord>>
 
 /** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
 export class ChatTabs extends Stored<Places> {
-  /** By site, the last {@link open}. One waits for the other, so that a site has one window. */
-  private readonly opening = new Map<Site, Promise<unknown>>()
+  /** By site, the last work on its tab. One waits for the other, so that a site has one window. */
+  private readonly turns = new Map<Site, Promise<unknown>>()
   /** The same tabs. An extension that is reloaded or updated loses its session, but not its tabs. */
   private readonly lasting = new Stored<Places>('local', 'places', {})
 
@@ -63,7 +64,7 @@ export class ChatTabs extends Stored<Places> {
 
   /** Returns a site's tab as it is, or a new one. */
   async any(spec: SiteSpec, signal: AbortSignal): Promise<number> {
-    await this.opening.get(spec.site)
+    await this.turns.get(spec.site)
     return this.tabOf(spec.site) ?? this.open(spec, spec.newChat, true, signal)
   }
 
@@ -72,10 +73,13 @@ export class ChatTabs extends Stored<Places> {
    * that is at the address already is not loaded again.
    */
   async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
-    const { site } = spec
-    const opened = Promise.resolve(this.opening.get(site)).then(() => this.openNow(spec, url, stay, signal, deadline))
-    this.opening.set(site, opened.catch(() => {}))
-    return opened
+    return this.inTurn(spec.site, () => this.openNow(spec, url, stay, signal, deadline))
+  }
+
+  private inTurn<T>(site: Site, work: () => Promise<T>): Promise<T> {
+    const done = Promise.resolve(this.turns.get(site)).then(work)
+    this.turns.set(site, done.catch(() => {}))
+    return done
   }
 
   private async openNow(
@@ -135,9 +139,13 @@ export class ChatTabs extends Stored<Places> {
   /** Closes idle tabs. A tab stays if its page is seen, or was clicked or typed in: it may be on a second screen. */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
     for (const [site, { tabId, usedAt }] of this.records()) {
-      if (busy(site) || Date.now() - usedAt < idle || await browser.seesTab(tabId)) continue
-      const isUsed = browser.runInTab(tabId, () => navigator.userActivation.hasBeenActive, []).catch(() => false)
-      if (!await timeout(reactionTimeout, isUsed)) await this.abandon(site)
+      if (busy(site) || Date.now() - usedAt < idle) continue
+      // A prompt that comes meanwhile waits, and gets another window.
+      await this.inTurn(site, async () => {
+        if (this.value[site]?.usedAt !== usedAt || await browser.seesTab(tabId)) return
+        const isUsed = browser.runInTab(tabId, () => navigator.userActivation.hasBeenActive, []).catch(() => false)
+        if (!await timeout(reactionTimeout, isUsed)) await this.abandon(site)
+      })
     }
   }
 
@@ -216,8 +224,6 @@ export class ChatTabs extends Stored<Places> {
     }
   }
 }
-
-const cancelled = () => new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
 
 /** A site's patterns are its origins with a star. */
 const isAt = ({ matches }: SiteSpec, url: string) => matches.some((m) => url.startsWith(m.slice(0, -1)))
