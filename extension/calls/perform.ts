@@ -69,7 +69,7 @@ export class Performer {
     const { clients, approvals } = this.rooms
     const { key, name } = call.client
     const scope = tool.scope && `${tool.name} ${await tool.scope(call)}`
-    const ofTool = clients.grant(key, tool.name)
+    const ofTool = clients.grant(key, tool.name) ?? clients.grant(key, tool.of ?? '')
     const ofScope = scope && ofTool !== 'deny' ? clients.grant(key, scope) : undefined
     const grant = ofScope ?? ofTool ?? (tool.annotations?.destructiveHint ? 'ask' : 'allow')
     if (grant === 'allow') return

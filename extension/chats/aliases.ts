@@ -29,6 +29,7 @@ function alias(name: string, tool: Tool, services?: string[]): Tool {
   return {
     ...tool,
     name,
+    of: tool.name,
     description: `${tool.name}${services ? ' with ChatGPT and Gemini' : ''} under another name. ${tool.description}`,
     inputSchema: { ...tool.inputSchema, properties, required: required.map((r) => (r === 'prompt' ? 'question' : r)) },
     run(call) {

@@ -6,6 +6,8 @@ export const idleMs = 30_000
 /** A tool for desktop MCP clients. */
 export interface Tool {
   name: string
+  /** The tool that this one is under another name. Its grants hold here too. */
+  of?: string
   title?: string
   description: string
   /** JSON Schema of an object. Arguments are checked, and have the schema's defaults. */
