@@ -158,6 +158,25 @@ test('a clock that is set while a page loads neither ends the wait nor prolongs 
   }
 })
 
+test('a remembered conversation whose page has no field for a prompt gives way to a new one', async () => {
+  const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('mistral', { enabled: true })
+  const opened: string[] = []
+  const attempt = async (_: unknown, url: string) => {
+    opened.push(url)
+    if (opened.length === 2) throw new ToolFault('LAYOUT_UNKNOWN', 'no field', { state: { phase: 'opening' } })
+    return { answer: 'a', conversationId: `talk-${opened.length}`, url, timings: {}, flags: [] }
+  }
+  Object.assign(chats, { attempt })
+  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const ask = () => chats.ask({ site: 'mistral', prompt: 'p' }, call, { step() {}, partial() {} })
+  await ask()
+  assert.equal((await ask()).conversationId, 'talk-3') // the person has deleted the first one
+  const newChat = 'https://chat.mistral.ai/chat'
+  assert.deepEqual(opened, [newChat, `${newChat}/talk-1`, newChat])
+})
+
 /** Carries out a consensus of two chats that answer a prompt by its number. Returns what came of it. */
 async function consensus(answers: (site: Site, n: number) => string, rounds = 2) {
   const chats = new Chats(() => ({ reuse: 'client' }) as Options, () => {}, () => {}, () => {})

@@ -165,13 +165,14 @@ export class Chats {
   /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault. */
   async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
     const { site } = prompt
+    const { client } = call
     const now = this.settings.admit(site)
     const longest = (prompt.timeoutSeconds ?? longestRun) * 1000
     const ends = performance.now() + longest
     const view: Run = {
       id: crypto.randomUUID(),
       site,
-      client: call.client.name,
+      client: client.name,
       phase: 'queued',
       prompt: prompt.prompt.slice(0, 200),
       startedAt: now,
@@ -192,7 +193,7 @@ export class Chats {
       signal,
       ends,
     }
-    const asked = { client: call.client, site, question: prompt.prompt }
+    const asked = { client, site, question: prompt.prompt }
     this.active.set(view.id, run)
     this.changed()
     try {
@@ -209,16 +210,16 @@ export class Chats {
       })
       const { debug: _, ...answer } = answered
       answer.timings = { ...timings, ...answer.timings, totalMs: Date.now() - now }
-      if (!prompt.fresh) this.conversations.remember(call.client, site, answer)
+      if (!prompt.fresh) this.conversations.remember(client, site, answer)
       this.settings.count(site)
-      if (answer.flags.length) this.trouble(this.troubles.suspicious(site, prompt.prompt, answered), call.client)
+      if (answer.flags.length) this.trouble(this.troubles.suspicious(site, prompt.prompt, answered), client)
       await kept(this.history.answered(asked, answer))
       return answer
     } catch (e) {
       if (run.phase === 'queued') this.settings.release(site, now)
       this.settings.count(site, e)
       const trouble = this.troubles.failed(site, prompt.prompt, e)
-      if (trouble) this.trouble(trouble, call.client)
+      if (trouble) this.trouble(trouble, client)
       await kept(this.history.failed(asked, e))
       if (e instanceof ToolFault) delete e.details?.debug
       throw e
@@ -242,8 +243,8 @@ export class Chats {
         return await this.attempt(run, url, id !== undefined && attempt === 0)
       } catch (e) {
         const { code, details } = e as ToolFault
-        // The client did not name the conversation, so it cannot do anything about it.
-        const gone = remembered !== undefined && code === 'UNKNOWN' &&
+        // The client did not name the conversation, so it cannot do anything about it. Some sites then show no chat.
+        const gone = remembered && /UNKNOWN$/.test(code) &&
           (details?.state as TurnState | undefined)?.phase === 'opening'
         const stuck = code === 'STUCK' && !run.paused && attempt < retries && performance.now() < run.ends - leastTime
         if (!(stuck || gone) || run.signal.aborted) throw e
