@@ -35,7 +35,7 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	question := rest[0]
 	if question == "-" {
 		if question, err = readQuestion(ctx, os.Stdin); err != nil {
-			return unasked(stdout, *asJSON, "CANCELLED", err)
+			return unasked(ctx, stdout, *asJSON, "CANCELLED", err)
 		}
 	}
 	if question = strings.TrimSpace(question); question == "" || len(question) > maxQuestion {
@@ -45,16 +45,16 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		fmt.Fprintln(stderr, printable(firstLine(message)))
 	})
 	if err != nil {
-		return unasked(stdout, *asJSON, "NOT_CONNECTED", err)
+		return unasked(ctx, stdout, *asJSON, "NOT_CONNECTED", err)
 	}
 	defer end()
 	offered, err := offeredChats(ctx, session)
 	if err != nil {
-		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
+		return unasked(ctx, stdout, *asJSON, "CHAT_DISABLED", err)
 	}
 	services, err := chosenSites(namedSites(sites), offered)
 	if err != nil {
-		return unasked(stdout, *asJSON, "CHAT_DISABLED", err)
+		return unasked(ctx, stdout, *asJSON, "CHAT_DISABLED", err)
 	}
 	if len(services) == 1 && (*consensus || *compare) {
 		return fmt.Errorf("%w: a comparison needs two chats or more, and has only %s", errUsage, services[0])
@@ -65,7 +65,7 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	params.SetProgressToken("ask")
 	result, err := session.CallTool(ctx, params)
 	if err != nil {
-		return unasked(stdout, *asJSON, "NOT_CONNECTED", err)
+		return unasked(ctx, stdout, *asJSON, "NOT_CONNECTED", err)
 	}
 	return printAnswer(result, *asJSON, stdout)
 }
@@ -90,7 +90,10 @@ func readQuestion(ctx context.Context, in io.Reader) (string, error) {
 }
 
 // unasked prints with --json why there is no answer, and returns it.
-func unasked(stdout io.Writer, asJSON bool, code string, err error) error {
+func unasked(ctx context.Context, stdout io.Writer, asJSON bool, code string, err error) error {
+	if ctx.Err() != nil {
+		code, err = "CANCELLED", context.Cause(ctx) // such as "interrupt signal received"
+	}
 	if !asJSON {
 		return err
 	}

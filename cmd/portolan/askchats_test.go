@@ -132,11 +132,24 @@ func TestABrowserThatCannotBeAskedIsExplained(t *testing.T) {
 		said = row.said
 		_, err := offeredChats(t.Context(), session)
 		var out bytes.Buffer
-		unasked(&out, true, "CHAT_DISABLED", err)
+		unasked(t.Context(), &out, true, "CHAT_DISABLED", err)
 		var got struct{ Error callFailure }
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Error.Code != row.code || got.Error.Message != row.message {
 			t.Errorf("%q: %v, %s", row.said, err, out.String())
 		}
+	}
+}
+
+// The error of the request does not say that the person has ended the command.
+func TestAnInterruptIsNoMissingBrowser(t *testing.T) {
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("interrupt signal received"))
+	var out bytes.Buffer
+	err := unasked(ctx, &out, true, "NOT_CONNECTED", errors.New(`calling "tools/call": context canceled`))
+	var said struct{ Error callFailure }
+	if json.Unmarshal(out.Bytes(), &said) != nil || said.Error.Code != "CANCELLED" || said.Error.Message != "interrupt signal received" ||
+		!strings.Contains(err.Error(), said.Error.Message) {
+		t.Errorf("%v, %s", err, out.String())
 	}
 }
 

@@ -34,7 +34,7 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	all, err := readScenarios(opts.file)
 	if err != nil {
-		return unasked(stdout, opts.json, "NO_SCENARIOS", err)
+		return unasked(ctx, stdout, opts.json, "NO_SCENARIOS", err)
 	}
 	chosen := choose(all, opts)
 	if opts.list && opts.json {
@@ -51,20 +51,20 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	session, end, err := attach(ctx, opts.bridge, "portolan chats check", nil)
 	if err != nil {
-		return unasked(stdout, opts.json, "NOT_CONNECTED", err)
+		return unasked(ctx, stdout, opts.json, "NOT_CONNECTED", err)
 	}
 	defer end()
 	c := &checker{session: session, every: promptEvery, debug: opts.debug, log: stderr}
 	if c.times, err = timesFile(opts.bridge.Dir); err != nil {
-		return unasked(stdout, opts.json, "NO_TIMES", err)
+		return unasked(ctx, stdout, opts.json, "NO_TIMES", err)
 	}
 	c.readTimes()
 	plan, err := c.plan(ctx, chosen, opts.sites)
 	if err != nil {
-		return unasked(stdout, opts.json, "CHAT_DISABLED", err)
+		return unasked(ctx, stdout, opts.json, "CHAT_DISABLED", err)
 	}
 	if err := agreed(ctx, plan, opts.sure, os.Stdin, stderr); err != nil {
-		return unasked(stdout, opts.json, "CANCELLED", err)
+		return unasked(ctx, stdout, opts.json, "CANCELLED", err)
 	}
 	report := c.run(ctx, plan)
 	if err := report.write(opts, stdout); err != nil {
