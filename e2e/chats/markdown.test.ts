@@ -85,6 +85,16 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
     '```python\ndef f():\n    return "a  b"\n```',
   ],
   [
+    'code under the name of its language',
+    '<div><div aria-label="Code"><div><button>Copy</button></div><div>Python</div><div><pre><code class="language-python">x = 1</code></pre></div></div></div><div><div><span>C++</span><div role="button">Copy</div></div><pre><span>int</span> x;</pre></div><div>text<pre>y</pre></div>',
+    '```python\nx = 1\n```\n\n```c++\nint x;\n```\n\n```\ny\n```',
+  ],
+  [
+    'a word of the answer above code',
+    '<div><p>Bash</p><pre>ls</pre></div><div>Run it:<pre>ls</pre></div>',
+    'Bash\n\n```\nls\n```\n\nRun it:\n\n```\nls\n```',
+  ],
+  [
     'a block with notes around it',
     '<ms-code-block><div><pre>   <code>a = 1</code>\n </pre></div><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_START</div><footer><button>copy</button><span><bdo>Use code <a href="/legal">with caution</a>.</bdo></span><span class="language">Python</span></footer><div aria-hidden="true" class="ignore-when-copying">IGNORE_WHEN_COPYING_END</div></ms-code-block><p>b</p>',
     '```\na = 1\n```\n\nb',

@@ -11,7 +11,8 @@ import type { Markup } from './markup.ts'
 const said: Record<ErrorKind, string> = { network: words.network, ratelimit: words.rateLimited, expired: words.expired }
 
 const dress: Dress = {
-  code: (language, text) => h('pre', {}, h('code', { class: language ? `language-${language}` : undefined }, text)),
+  code: (language, text) =>
+    h('div', {}, h('div', {}, language, h('button', {}, words.copy)), h('div', {}, h('pre', {}, h('code', {}, text)))),
   math: katex,
   citation: (label) => h('sup', { class: 'citation supcontainer' }, label),
   image: (alt, source) => h('img', { alt, src: source, width: '320', height: '180' }),

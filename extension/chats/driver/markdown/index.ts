@@ -83,9 +83,20 @@ function block(el: Element, reader: Reader, depth: number): string[] {
       return text ? [`**${text}**`] : []
     }
     default:
-      return blocks(children(el), reader, depth)
+      return withoutName(el, blocks(children(el), reader, depth))
   }
 }
+
+/** Removes the language's name that sites show above code, in one box with it. The fence gets it if it has none. */
+function withoutName(box: Element, inner: string[]): string[] {
+  const [name = '', code = ''] = inner
+  const isNamed = inner.length === 2 && named.test(name) && code.startsWith('```') && !box.querySelector(words)
+  return isNamed ? [code.replace(/^(`+)\n/, `$1${languageOf(name)}\n`)] : inner
+}
+
+const named = /^[\w+#.-]{1,30}$/
+/** Elements of an answer's own words. */
+const words = 'p, li, h1, h2, h3, h4, h5, h6'
 
 function list(el: Element, reader: Reader, depth: number): string[] {
   const ordered = tagOf(el) === 'ol'
@@ -165,10 +176,14 @@ function codeBlock(pre: Element, reader: Reader): string {
 function language(els: Element[]): string {
   const inClass = /(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]{1,30})/
   for (const el of els) {
-    const name = inClass.exec(el.getAttribute('class') ?? '')?.[1] ?? el.getAttribute('data-language') ??
-      el.getAttribute('data-lang')
-    if (name && /^[\w+#.-]{1,30}$/.test(name) && !/^(?:none|plaintext|text|undefined)$/i.test(name))
-      return name.toLowerCase()
+    const name = languageOf(
+      inClass.exec(el.getAttribute('class') ?? '')?.[1] ?? el.getAttribute('data-language') ??
+        el.getAttribute('data-lang') ?? '',
+    )
+    if (name) return name
   }
   return ''
 }
+
+const languageOf = (name: string): string =>
+  named.test(name) && !/^(?:none|plaintext|text|undefined)$/i.test(name) ? name.toLowerCase() : ''
