@@ -117,6 +117,19 @@ test("a tab with a person's words is theirs: the next prompt has another one, an
   assert.deepEqual((await tabs()).map(([id]) => id).sort(), [id, other].sort())
 })
 
+test('a tab that a person has only scrolled by the keyboard is driven again', async () => {
+  await asking.ask('gemini')
+  await asking.idle()
+  const { id } = await asking.tab('gemini')
+  const tab = await hands('gemini')
+  await tab.click('document.body')
+  for (const type of ['keyDown', 'keyUp']) await tab.send('Input.dispatchKeyEvent', { type, key: 'PageDown' })
+  await tab.detach()
+  await asking.ask('gemini')
+  const tabs = await asking.rig.panel.evaluate((url) => chrome.tabs.query({ url }), `${hosts.gemini}/*`)
+  assert.deepEqual(tabs.map((t) => t.id), [id])
+})
+
 test('a person who uses the tab of a prompt that gets no response keeps it, and it is not sent again', async () => {
   const failed = asking.fails('chatgpt', '[[noresponse]]', 'STUCK', { conversationId: 'new' })
   await runOf('chatgpt', 'waiting')

@@ -11,7 +11,8 @@ if (!scope.portolanWords) {
   for (const type of ['keydown', 'paste'])
     addEventListener(type, (event) => {
       const at = event.composedPath()[0]
-      if (event.isTrusted && at instanceof Element && !modifiers.test((event as KeyboardEvent).key)) typedIn = at
+      const isField = at instanceof HTMLElement && (at.isContentEditable || at.matches('input, textarea'))
+      if (event.isTrusted && isField && !modifiers.test((event as KeyboardEvent).key)) typedIn = at
     }, true)
   scope.portolanWords = () => !!typedIn?.isConnected && fieldText(typedIn).trim() !== ''
   onBackgroundPort('portolan-driver', (port) => serve(port, window))
