@@ -5,7 +5,7 @@ import type { FailureCode } from '../../extension/chats/drivermessages.ts'
 import { subject } from '../sites/answer.ts'
 import { loginPath } from '../sites/hosts.ts'
 import { seen, selectors, watch } from './selectors.ts'
-import { others, plain, right, Sites, token, type On } from './site.ts'
+import { gemini, others, plain, right, Sites, token, type On } from './site.ts'
 
 // The sites that are data only: one row of scenarios for each of them.
 
@@ -74,6 +74,18 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 300_000 }, () =>
     for (const on of others) {
       const about = token('ends')
       right(await sites.ask({ ...on, times }, `token:${about}\n\n`), plain(about))
+    }
+  })
+
+  test('an answer may link to a log-in', async () => {
+    const links = { grok: 'https://clerk.example/docs/sign-in', gemini: 'https://accounts.google.com/ServiceLogin' }
+    for (const on of [...others, gemini]) {
+      const link = links[on.site as keyof typeof links]
+      if (!link) continue
+      const about = token('link')
+      const text = `See [its page](${link}).`
+      sites.pages.reply(on.site, (prompt) => prompt.includes(about) ? text : undefined)
+      right(await sites.ask({ ...on, times }, `[[slow ms=1500]] token:${about}`), text)
     }
   })
 

@@ -88,7 +88,8 @@ export class PromptRun {
     }
     if (!run) return undefined
     const ours = run.turns.ours()
-    const code = noticeOn(dom, spec, (el) => !run.turns.foreign(el, ours))
+    // A link in our turn is the answer's own.
+    const code = noticeOn(dom, spec, (el) => !run.turns.foreign(el, el.matches('a') ? undefined : ours))
     return code && new DriverFailure(code, noticeReasons[code](spec.label))
   }
 
