@@ -308,6 +308,31 @@ test('W6: a server that has not changed is saved as the file has it', async () =
   await charts.close()
 })
 
+test('W6: what another person has changed in the file is not taken back by a save', async () => {
+  const { storage } = memory()
+  const charts = await open(storage, 'charts')
+  const tides = { type: 'http', url: server.url }
+  const file = (more: object) => JSON.stringify({ mcpServers: { tides: { ...tides, ...more } } })
+  const first = await openProject(charts, file({}))
+  await charts.updateServer('tides', { tools: { deny: ['wait'] } })
+  const saved = await first.save()
+  assert.deepEqual(JSON.parse(saved).mcpServers.tides.excludeTools, ['wait'])
+
+  const theirs = file({ type: 'sse', excludeTools: ['wait', 'raw'], headers: { 'X-Ship': '${SHIP}' } })
+  const found = await openProject(charts, theirs)
+  await charts.addServer('depth', { url: other.url }, { scope: 'project' })
+  const { mcpServers } = JSON.parse(await found.save())
+  assert.deepEqual(mcpServers.tides, JSON.parse(theirs).mcpServers.tides)
+  assert.equal(mcpServers.depth.url, other.url)
+
+  // A change of this registry is written, and so is its return.
+  for (const deny of [['steps'], ['wait']]) {
+    await charts.updateServer('tides', { tools: { deny } })
+    assert.deepEqual(JSON.parse(await first.save()).mcpServers.tides.excludeTools, deny)
+  }
+  await charts.close()
+})
+
 test('W6: a server whose URL lacks a value is skipped, and stays in the file', async () => {
   const { storage } = memory()
   const charts = await open(storage, 'charts')

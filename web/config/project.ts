@@ -25,6 +25,10 @@ export async function openProject(
   const { entries } = read(await textNow())
   /** The servers that the file has described. */
   const described = new Set<string>()
+  /** The project's servers as they were when the file was read or written last. */
+  let settled = new Map<string, string>()
+  const projectsNow = () => Object.entries(registry.getSnapshot().servers).filter(([, s]) => s.scope === 'project')
+  const formsNow = () => new Map(projectsNow().map(([name, { config }]) => [name, formOf(config)]))
   const found: ProjectFile = { added: [], changed: [], missing: [], skipped: [], headers: Object.create(null), save }
   const { servers } = registry.getSnapshot()
   for (const entry of entries) {
@@ -55,26 +59,35 @@ export async function openProject(
   const named = new Set(entries.map((e) => e.name))
   for (const [name, { scope }] of Object.entries(servers))
     if (scope === 'project' && !named.has(name)) found.missing.push(name)
+  settled = formsNow()
   return found
 
   /** Writes the project's servers without secrets into the file as it is now. */
   async function save(): Promise<string> {
     const before = await textNow()
     const { kind, entries } = read(before)
-    const servers = Object.entries(registry.getSnapshot().servers).filter(([, s]) => s.scope === 'project')
-    const now = new Map(servers.map(([name, { config }]) => {
-      const given = headerNames(config).map((header) => header.toLowerCase())
-      const missing = found.headers[name]?.filter((header) => !given.includes(header.toLowerCase())) ?? []
-      return [name, { ...config, enabled: true, missingHeaders: [...config.missingHeaders ?? [], ...missing] }]
-    }))
+    const forms = formsNow()
+    const now = new Map(
+      projectsNow().map(([name, { config }]) => {
+        const given = headerNames(config).map((header) => header.toLowerCase())
+        const missing = found.headers[name]?.filter((header) => !given.includes(header.toLowerCase())) ?? []
+        return [name, { ...config, enabled: true, missingHeaders: [...config.missingHeaders ?? [], ...missing] }]
+      }),
+    )
     const written = writeConfig(Object.fromEntries(now), kind === 'vscode' ? kind : 'mcpServers')
-    const text = kind === 'vscode' || kind === 'mcp-json' ? replaced(before, entries, written, now, described) : written
+    const isKept = (entry: Entry) =>
+      isWithoutSecrets(entry) &&
+      (forms.get(entry.name) === settled.get(entry.name) || isAs(entry, now.get(entry.name)!))
+    const text = kind === 'vscode' || kind === 'mcp-json'
+      ? replaced(before, entries, written, isKept, described)
+      : written
     for (const name of now.keys()) described.add(name)
     if (file) {
       const writable = await file.createWritable()
       await writable.write(text)
       await writable.close()
     }
+    settled = forms
     return text
   }
 }
@@ -95,14 +108,14 @@ function openHeaders(entry: Entry): string[] {
 }
 
 /**
- * The text of a file with the servers of `written` in place of the `described` ones. A server that is as the file says
- * stays as it is written there, and so does all else. `entries` are those of the file, `now` those of the registry.
+ * The text of a file with the servers of `written` in place of the `described` ones. A server that is kept stays as it
+ * is written there, and so does all else. `entries` are those of the file.
  */
 function replaced(
   before: string,
   entries: readonly Entry[],
   written: string,
-  now: ReadonlyMap<string, RedactedConfig>,
+  isKept: (entry: Entry) => boolean,
   described: ReadonlySet<string>,
 ): string {
   const { mcpServers, servers, inputs = [] } = JSON.parse(written) as Record<'mcpServers' | 'servers', JsonObject> & {
@@ -122,7 +135,7 @@ function replaced(
   for (const [i, [key, was]] of all.entries()) {
     const entry = entries[i]
     const server = entry && left.get(entry.name)
-    if (server && !isAs(entry, now.get(entry.name)!)) put([member, key], merged(was, entry, server))
+    if (server && !isKept(entry)) put([member, key], merged(was, entry, server))
     else if (entry && !server && described.has(entry.name)) put([member, key], undefined)
     if (server) left.delete(entry.name)
   }
@@ -135,17 +148,20 @@ function replaced(
   return text
 }
 
-/** Whether the file's entry says what the registry has, and no value that may be a secret. */
-function isAs(entry: Entry, config: RedactedConfig): boolean {
-  if (!entry.config) return false
-  const form = (c: RedactedConfig) => {
-    const missingHeaders = headerNames(c).map((header) => header.toLowerCase()).sort()
-    return writeConfig({ '': { ...c, headers: {}, missingHeaders, enabled: true } })
-  }
-  return Object.values(entry.config.headers ?? {}).every((value) => idsOf(value).length) &&
-    withoutSecrets(config.url, () => '') === config.url &&
-    form({ ...fill(entry), missingHeaders: openHeaders(entry) }) === form(config)
+/** A server as a file describes it: without values of headers, and whether it is on. */
+const formOf = (c: RedactedConfig): string => {
+  const missingHeaders = headerNames(c).map((header) => header.toLowerCase()).sort()
+  return writeConfig({ '': { ...c, headers: {}, missingHeaders, enabled: true } })
 }
+
+/** Whether the file's entry says what the registry has. */
+const isAs = (entry: Entry, config: RedactedConfig): boolean =>
+  formOf({ ...fill(entry), missingHeaders: openHeaders(entry) }) === formOf(config)
+
+/** Whether the file's entry has a server, and no value that may be a secret. */
+const isWithoutSecrets = ({ config }: Entry): boolean =>
+  !!config && Object.values(config.headers ?? {}).every((value) => idsOf(value).length) &&
+  withoutSecrets(config.url, () => '') === config.url
 
 /** A changed server with those members of the file that Portolan does not read, and with the file's placeholders. */
 function merged(was: JsonObject, { config }: Entry, server: JsonObject): JsonObject {
