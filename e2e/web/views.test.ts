@@ -172,6 +172,7 @@ test('a closed view hears of no change any more, and neither do views of it', as
   await Promise.resolve()
   assert.equal(heard, 2)
   view.close()
+  for (const closed of [view, inner]) await assert.rejects(closed.search('echo'), code('closed'))
   inner.subscribe(hear)
   for (const name of ['one', 'two']) await r.addTools('page', [{ ...echo, name }])
   await Promise.resolve()
@@ -261,6 +262,23 @@ test('resources are read as calls are: asked about, counted and ended', async ()
   await assert.rejects(read(view), code('denied'))
   assert.deepEqual([asked, view.usage.calls], [Array(2).fill('demo portolan_read_resource'), 2])
   await assert.rejects(read(view), code('budget_exceeded'))
+})
+
+test('without servers, resources are those of the servers that an include names', async () => {
+  const read = { server: 'demo', uri: 'demo://harbour' }
+  for (const [name, wanted] of [['demo__echo', 'read'], ['ship__*', 'not_offered']]) {
+    const include = [name!]
+    for (const view of [registry.view({ include }), registry.view({ include }).view()]) {
+      const asks = [['portolan_read_resource', read], ['portolan_list_resources', { server: 'demo' }]] as const
+      for (const [name, args] of asks) {
+        const text = await view.dispatch(name, args).catch((e: { code: string; message: string }) => {
+          assert.match(e.message, /: ship\./)
+          return e.code
+        })
+        assert.equal(/harbour/.test(text) ? 'read' : text, wanted)
+      }
+    }
+  }
 })
 
 test('extra tools belong to their view, under their own names', async () => {

@@ -1033,6 +1033,7 @@ export interface ViewOptions {
   servers?: string[]
   /**
    * Only tools with these names. A trailing `*` matches any rest. With `budgetTokens`, the first pattern ranks highest.
+   * Resources and skills are then those of the tools' servers, or of `servers`.
    */
   include?: string[]
   /** No tools with these names. */

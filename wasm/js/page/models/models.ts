@@ -96,7 +96,7 @@ export class RegistryTools extends ModelTools implements Parent {
   async refuseApp(server: string, name: string): Promise<never> {
     throw new RegistryError('unknown_tool', `${server} has no tool ${String(name).slice(0, 200)} for its apps`, {
       server,
-      hint: 'Apps call tools of their own server, by its own names, whose visibility has "app".',
+      hint: 'Apps call tools of their own server, by its names, whose visibility has "app".',
     })
   }
 

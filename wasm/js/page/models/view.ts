@@ -141,7 +141,12 @@ export class View extends ModelTools implements types.View {
     const text = argumentText(args)
     if (isAnswered(name)) return this.answer(name, text, options)
     if (isOffering(name)) {
-      const { server = '' } = this.#checkServer(JSON.parse(text))
+      const { server = '' } = JSON.parse(text) as { server?: string }
+      const { servers, include } = this.#options
+      // Resources and skills are there of the servers whose tools the view may have.
+      const known = servers ?? (include && [...new Set(this.tools.map((t) => t.server))])
+      if (known && !known.includes(server))
+        throw forModel('not_offered', `Resources and skills are there of: ${known.join(', ')}. Name one.`)
       // A reading is asked about and counted as a call is.
       if (name === resourceTools[1] || name === skillTools[1])
         tool = { name, server, tool: name, definition: { name, inputSchema: {} } }
@@ -207,34 +212,18 @@ export class View extends ModelTools implements types.View {
     throw new RegistryError('denied', message, { server: tool.server, hint: "The view's approve did not allow it." })
   }
 
-  /** Resources and skills are there of the servers whose tools the view may have. */
-  #checkServer(asked: { server?: string }): { server?: string } {
-    const { servers } = this.#options
-    if (!servers || servers.includes(asked.server!)) return asked
-    throw new RegistryError(
-      'not_offered',
-      `Resources and skills are there of these servers: ${servers.join(', ')}. Name one.`,
-      {
-        hint: 'The view is of these servers only.',
-      },
-    )
-  }
-
   #notOffered(name: unknown): RegistryError {
     const names = this.tools.slice(0, mostNames).map((t) => t.name).join(', ')
     const list = names ? `You may call: ${names}` : 'There are no tools'
-    return new RegistryError(
-      'not_offered',
-      `There is no tool ${JSON.stringify(String(name).slice(0, 200))}. ${list}.`,
-      { hint: 'The view does not offer it. The message is a text for the model.' },
-    )
+    return forModel('not_offered', `There is no tool ${JSON.stringify(String(name).slice(0, 200))}. ${list}.`)
   }
 
   #checkOpen(): void {
     if (this.ended.aborted) throw closedError()
   }
 
-  find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]> {
+  async find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]> {
+    this.#checkOpen()
     const own = this.tools.map((t) => t.name)
     return this.#parent.find(query, options, new Set(names ? own.filter((name) => names.has(name)) : own))
   }
@@ -292,13 +281,14 @@ export class View extends ModelTools implements types.View {
   }
 }
 
-const closedError = () =>
-  new RegistryError('closed', 'the view was closed', { hint: 'Make a new one: registry.view().' })
+const closedError = () => new RegistryError('closed', 'the view was closed', { hint: 'Make one: registry.view().' })
+
+/** A refusal, whose message is for the model. */
+const forModel = (code: types.ErrorCode, message: string) =>
+  new RegistryError(code, message, { hint: 'The view refuses. The message is for the model.' })
 
 const overBudget = (what: string) =>
-  new RegistryError('budget_exceeded', `${what} of this task are used up. Answer with what you have.`, {
-    hint: 'The view has such limits. The message is a text for the model.',
-  })
+  forModel('budget_exceeded', `${what} of this task are used up. Answer with what you have.`)
 
 /** Whether annotations are as wanted. Those that are not believed count as absent. */
 function agrees(wanted: types.ViewOptions['annotations'], believed: Record<string, unknown> | undefined): boolean {
