@@ -165,6 +165,21 @@ test('P52: an app gets the arguments once more when the model has written all', 
   assert.equal(await apps.reported('friendly'), 'tool-input-partial,tool-input,tool-result')
 })
 
+test('P52: an app hears of a call that was cancelled before it was ready, and of another language', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => {
+    new MutationObserver((_, observer) => {
+      observer.disconnect()
+      window.app.cancelled('the person left')
+    }).observe(document.querySelector('main')!, { childList: true })
+    return window.showApp('listens', { partial: true })
+  })
+  assert.equal(await apps.reported('listens'), 'tool-cancelled: the person left')
+  apps.reports.clear()
+  await page.evaluate(() => (window.app.locale = 'de'))
+  assert.equal(await apps.reported('listens'), 'de')
+})
+
 test('P52: without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
   const page = await open(t, { apps: 'off' })
   await page.evaluate(() => window.registry.discover())

@@ -58,6 +58,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private unfollow: (() => void) | undefined
   private run = new AbortController()
   private lives: AbortController | undefined
+  /** The end of the call, of which the app hears once it is ready. */
+  private end: Params | undefined
   private sent: Partial<Record<'result' | 'args' | 'partial' | 'context', unknown>> = {}
 
   constructor() {
@@ -130,7 +132,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   cancelled(reason?: string): void {
-    this.frame?.notify('ui/notifications/tool-cancelled', { ...(reason && { reason }) })
+    this.end = { reason }
+    this.tell()
   }
 
   async close(): Promise<void> {
@@ -172,8 +175,10 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       this.shown = next
       this.info = info
       void this.begin(registry, info, uri, url)
-    } else if (this.frame) this.tell()
-    else if (this.sent.result !== result) this.again?.()
+    } else if (this.frame) {
+      this.tellContext()
+      this.tell()
+    } else if (this.sent.result !== result) this.again?.()
   }
 
   /** Makes the card again. Undefined without a card. */
@@ -197,8 +202,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
         this.askFeatures(sandbox, app)
       }
       const isNew = app.digest && !before
-      const isFit = isNew ? trust !== 'ask-always' : before && before === app.digest
-      if (isFit || trust === 'trust') accept()
+      if (trust === 'trust' || (isNew ? trust !== 'ask-always' : before && before === app.digest)) accept()
       else this.showCard(isNew ? 'new' : 'changed', accept)
     } catch (e) {
       if (!signal.aborted) this.failed(e instanceof AppFault ? e.why : 'unreadable')
@@ -242,7 +246,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private stop(): void {
     this.run.abort()
     this.frame?.drop()
-    this.frame = undefined
+    this.frame = this.end = undefined
     this.show('inline')
   }
 
@@ -286,7 +290,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
           this.shown = []
           this.plan()
         }))
-      if (row.hasChildNodes()) this.card.append(row)
+      if (row.firstChild) this.card.append(row)
     }
     this.again()
     this.emit('app-state', { state: 'card', why })
@@ -298,16 +302,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   // Messages to the app.
 
-  private get theme(): 'light' | 'dark' {
-    const schemes = [document.documentElement, this].map((element) => getComputedStyle(element).colorScheme)
-    const only = schemes.find((scheme) => scheme.includes('light') !== scheme.includes('dark'))
-    return only?.includes('dark') ?? matchMedia(prefersDark).matches ? 'dark' : 'light'
-  }
-
   private context(): Params {
     const { clientWidth: width, clientHeight: height } = this.frame?.element ?? this
+    const schemes = [document.documentElement, this].map((element) => getComputedStyle(element).colorScheme)
+    const only = schemes.find((scheme) => scheme.includes('light') !== scheme.includes('dark'))
     return {
-      theme: this.theme,
+      theme: only?.includes('dark') ?? matchMedia(prefersDark).matches ? 'dark' : 'light',
       locale: this.words.locale,
       displayMode: this.mode,
       availableDisplayModes: modes,
@@ -336,6 +336,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       frame.notify(`ui/notifications/tool-input${partial ? '-partial' : ''}`, { arguments: input })
     }
     if (result && sent.result !== result) frame.notify('ui/notifications/tool-result', forApp(sent.result = result))
+    else if (this.end) frame.notify('ui/notifications/tool-cancelled', this.end)
+    this.end = undefined
   }
 
   greet(): object {
@@ -391,8 +393,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   notice(method: string, { height }: Params): void {
     if (method === 'ui/notifications/request-teardown') void this.close()
-    if (method !== 'ui/notifications/size-changed' || typeof height !== 'number' || !(height >= 0)) return
-    this.frame!.element.style.blockSize = `${Math.min(Math.ceil(height), tallest)}px`
+    if (method === 'ui/notifications/size-changed' && typeof height === 'number' && height >= 0)
+      this.frame!.element.style.blockSize = `${Math.min(Math.ceil(height), tallest)}px`
   }
 
   async answer(method: string, params: Params): Promise<object> {

@@ -11,7 +11,7 @@ export async function askLink(place: HTMLElement, url: unknown, t: Words, signal
   const address = typeof url === 'string' && url.length < 4000 && URL.canParse(url) ? new URL(url) : undefined
   if (address?.protocol !== 'https:' || address.username || address.password)
     throw new Refusal('only https addresses without a user can be opened', invalidParams)
-  if (place.hasChildNodes()) throw new Refusal('another question waits for the person')
+  if (place.firstChild) throw new Refusal('another question waits for the person')
   return new Promise((resolve) => {
     const since = performance.now()
     const end = (result: object) => {

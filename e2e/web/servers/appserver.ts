@@ -40,6 +40,15 @@ const good: AppCase[] = [
       return heard.filter((m) => m.method).map((m) => m.method.split('/').at(-1)).join()`,
   },
   {
+    name: 'listens',
+    script:
+      `const locale = new Promise((r) => addEventListener('message', ({ data }) => data.params?.locale && r(data.params.locale)))
+      while (!heard.some((m) => m.method === 'ui/notifications/tool-cancelled')) await new Promise((r) => addEventListener('message', r, { once: true }))
+      const { method, params: { reason } } = heard.at(-1)
+      await report(method.split('/').at(-1) + ': ' + reason)
+      return locale`,
+  },
+  {
     name: 'links',
     script: `return (await rpc('ui/open-link', { url: 'https://pilot.example/book?x=1' })).result`,
   },
