@@ -585,6 +585,23 @@ test('O11: results are kept for five minutes, sources for an hour', async (t) =>
   }
 })
 
+test('the results of a search may stand behind other lists', async () => {
+  const { run } = await import(`${root}dist/npm/run.js`) as Library
+  const results = [{ title: 'Carrier v Harbour Trust', url: caseUrl(1) }]
+  const previews = []
+  for (const structuredContent of [{ results }, { databases: ['HCA', 'FCA'], warnings: [], results }]) {
+    const view = {
+      getTools: () => [{ type: 'function', function: { name: 'law__search', parameters: {} } }],
+      has: () => true,
+      call: async () => ({ content: [], text: '', structuredContent }),
+    } as unknown as NonNullable<RunOptions['view']>
+    const model: RunOptions['model'] = (_, { json }) => json ? '{"query":"carriers"}' : '## Summary\nLiable.'
+    for await (const event of run({ prompt: 'Carriers', view, model, roles: { search: 'search' } }))
+      if (event.type === 'results_preview') previews.push(event.items)
+  }
+  assert.deepEqual(previews, [results, results])
+})
+
 test('a run leaves no listener at its signal when it has ended', async () => {
   const [{ createRegistry }, { run }] = await Promise.all([
     import(`${root}dist/npm/index.js`),

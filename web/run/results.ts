@@ -37,9 +37,11 @@ const valueOf = ({ structuredContent, text }: ToolResult): unknown => structured
 const first = (entry: JsonObject, names: string[]): unknown =>
   names.map((name) => entry[name]).find((v) => (typeof v === 'string' && v) || typeof v === 'number')
 
-/** The list in a value: itself, or the first list among the members of an object. */
-const listIn = (value: unknown): unknown[] =>
-  Array.isArray(value) ? value : isObject(value) ? Object.values(value).find(Array.isArray) ?? [] : []
+/** The list in a value: itself, or the first list among the members of an object, of objects if there is one. */
+function listIn(value: unknown): unknown[] {
+  const lists = Object.values(isObject(value) ? value : [value]).filter(Array.isArray)
+  return lists.find((list) => list.some(isObject)) ?? lists[0] ?? []
+}
 
 /** The sources that a tool lists: names, or objects with a code or a name. */
 export function sourcesOf(result: ToolResult): Source[] {

@@ -7,7 +7,7 @@ import type { RunOptions, RunRoles } from './types.ts'
 /** The longest time until the servers of the roles are connected, in ms. */
 const patience = 2000
 
-const usualHint = 'Try again in a moment, or look at the servers in the settings.'
+const usualHint = 'Try again, or look at the servers in the settings.'
 
 /** A tool of a role. */
 export interface RoleTool {
