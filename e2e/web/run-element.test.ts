@@ -117,6 +117,39 @@ test('a hostile endpoint: its links, titles and questions are bounded and shown 
   assert.deepEqual(faults, [])
 })
 
+test('an endpoint whose events are not as they must be leaves the element usable', async (t) => {
+  const good = { title: 'Carrier v Harbour Trust', url: 'https://law.example/1', metadata: null }
+  const scripts = 'javascript:alert(1)'
+  const sent: [string, object][] = []
+  const odd = await listen((req, res) => {
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (req.method === 'OPTIONS') return void res.writeHead(204, cors).end()
+    res.writeHead(200, { 'content-type': 'text/event-stream', ...cors })
+    res.end(sent.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(''))
+  })
+  t.after(() => odd.close())
+  const { field, part, element, faults } = await open(t, [], { endpoint: odd.url })
+  const begin = async (...events: typeof sent) => {
+    sent.splice(0, sent.length, ...events)
+    await field.fill('x')
+    await field.press('Enter')
+  }
+  const items = [null, 7, { title: 'a' }, { title: 'b', url: 'x' }, { title: 'c', url: scripts }, good]
+  await begin(
+    ['progress', { stage: 'rest' }],
+    ['results_preview', { items, total: 6 }],
+    ['answer', { markdown: '## Summary\nLiable.', url: scripts, removedLinks: 0 }],
+  )
+  await part('answer').waitFor()
+  const links = () => element.locator('a').evaluateAll((all) => (all as HTMLAnchorElement[]).map((a) => a.href))
+  assert.deepEqual(await links(), [good.url])
+  await begin(['error', { code: 'of_a_newer_version', detail: 'It rests.' }])
+  await element.getByRole('alert').getByText('It rests.').waitFor()
+  await begin(['answer', { markdown: 7, url: 7, removedLinks: 0 }])
+  await part('answer').waitFor()
+  assert.deepEqual(faults, [])
+})
+
 test('O2, O13: stages are live, with the per cent that the server says, and can be cancelled', async (t) => {
   const { page, element, field, part } = await open(t, [plan(), summary])
   law.faults.slow = true

@@ -9,6 +9,7 @@ import { clean, line } from '../../ui/text.ts'
 import { directionOf, wordsFrom, type Messages, type Words } from '../../ui/translations.ts'
 import type { Notice } from '../../ui/notices.ts'
 import { linksOf } from '../answer.ts'
+import { address } from '../results.ts'
 import type { Run, RunEvent, RunItem, RunStage } from '../types.ts'
 import { runStyles } from './style.ts'
 import type * as types from './types.ts'
@@ -168,7 +169,8 @@ export class PortolanRun extends Shell implements types.PortolanRun {
     }
   }
 
-  private take(event: RunEvent): void {
+  private take(taken: RunEvent): void {
+    const event = shownOf(taken)
     const shown = { ...this.shown! }
     if (event.type === 'progress') {
       delete shown.clarify
@@ -263,8 +265,8 @@ export class PortolanRun extends Shell implements types.PortolanRun {
     </section>`
   }
 
-  private item({ title, url, metadata = {} }: RunItem): TemplateResult {
-    const facts = [new URL(url).host, ...Object.values(metadata).map((v) => line(v, 120))].slice(0, 5)
+  private item({ title, url, metadata }: RunItem): TemplateResult {
+    const facts = [new URL(url).host, ...Object.values(metadata ?? {}).map((v) => line(v, 120))].slice(0, 5)
     return html`<li>${link(url, html`<bdi>${line(title, 300)}</bdi>`)}
       <p class="dim"><bdi>${facts.join(' · ')}</bdi></p></li>`
   }
@@ -312,6 +314,14 @@ export class PortolanRun extends Shell implements types.PortolanRun {
         : nothing
     }</div>`
   }
+}
+
+/** An event as it can be shown: that of an endpoint may lack members, and have addresses that are no links. */
+function shownOf(event: RunEvent): RunEvent {
+  if (event.type === 'results_preview')
+    return { ...event, items: [event.items].flat().filter((item) => address(Object(item).url)) }
+  if (event.type !== 'answer') return event
+  return { ...event, markdown: String(event.markdown), url: address(event.url) ?? '' }
 }
 
 define('portolan-run', PortolanRun)
