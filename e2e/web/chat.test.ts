@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
+import type { PortolanApp } from '../../web/apps/types.ts'
 import { scriptedModel } from '../examples/scriptedmodel.ts'
 import { launchChromium, openPage, root, serveFolder, type Listening } from '../rig/harness.ts'
 
@@ -102,6 +103,33 @@ test('a model of the user answers over Chat Completions, and its key is stored n
   await box.fill('Add two numbers')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByRole('log').getByText('Incorrect API key provided').waitFor()
+  await page.close()
+  await model.close()
+})
+
+test('an app gets the arguments that a model of your own wrote', async () => {
+  const args = '{"day": "tuesday"}'
+  const model = await scriptedModel('a key', {
+    'Show the tides': ([tide, found]) => {
+      if (!tide) return { calls: [['demo__tide_app', args]] }
+      if (!found) return { calls: [['portolan_call_tool', `{"name": "demo__tide_app", "arguments": ${args}}`]] }
+      return { content: 'Both are there.' }
+    },
+  })
+  const page = await openPage(browser, 'about:blank', expected)
+  await page.route('**/settings.json', (route) => route.fulfill({ json: { sandbox: 'https://sandbox.example/' } }))
+  await page.goto(`${site.url}/`)
+  await page.getByText('Use your own model').click()
+  await page.getByLabel('Address').fill(model.url)
+  await page.getByLabel('Model', { exact: true }).fill('any')
+  await page.getByLabel('Key').fill('a key')
+  await page.getByRole('textbox', { name: 'Your message' }).fill('Show the tides')
+  await page.getByRole('button', { name: 'Send' }).click()
+  const log = page.getByRole('log')
+  await log.getByText('Both are there.').waitFor()
+  const given = await log.locator('portolan-app').evaluateAll((all) => all.map((app) => (app as PortolanApp).args))
+  assert.deepEqual(given, Array(2).fill({ day: 'tuesday' }))
+  assert.equal(await log.locator('summary', { hasText: 'demo__tide_app' }).count(), 2)
   await page.close()
   await model.close()
 })

@@ -64,9 +64,19 @@ export const endpointModel = ({ base, model, key }) => async (messages, { tools,
   const body = await response.json().catch(() => ({}))
   if (!response.ok) throw new Error(body.error?.message ?? `the endpoint answered ${response.status}`)
   const { content, tool_calls = [] } = body.choices[0].message
-  const calls = tool_calls.map(({ id, function: f }) => ({ id, name: f.name, arguments: f.arguments }))
+  const calls = tool_calls.map(({ id, function: f }) => ({ id, name: f.name, arguments: objectOf(f.arguments) }))
   const usage = { input: body.usage?.prompt_tokens, output: body.usage?.completion_tokens }
   return { text: content ?? '', calls, usage }
+}
+
+/** The object in a text of arguments. Another text stays, and the registry says what is wrong with it. */
+function objectOf(text) {
+  try {
+    const value = JSON.parse(text)
+    return value?.constructor === Object ? value : text
+  } catch {
+    return text
+  }
 }
 
 /** A message in the form of Chat Completions. */
