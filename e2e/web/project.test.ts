@@ -126,6 +126,27 @@ test('W6: a renamed server keeps what differs in the project, and what holds in 
   }
 })
 
+test('W6: a server that is renamed in one project keeps what differs in another one', async () => {
+  const { storage } = memory()
+  const ships = await open(storage, 'ships')
+  await ships.addServer('s', { url: server.url })
+  await ships.addServer('twin', { url: server.url })
+  await ships.setEnabled('s', false, { scope: 'project' })
+  await ships.updateServer('twin', { tools: { allow: ['raw'] } }, { scope: 'project' })
+  await ships.close()
+  const charts = await open(storage, 'charts')
+  await charts.renameServer('s', 't')
+  await charts.close()
+  for (let visit = 0; visit < 2; visit++) {
+    const again = await open(storage, 'ships')
+    assert.deepEqual(scopes(again), { twin: 'override', t: 'override' })
+    const { twin, t } = again.getSnapshot().servers
+    assert.deepEqual([t!.status, t!.config.tools, twin!.config.tools], ['disabled', undefined, { allow: ['raw'] }])
+    await again.updateServer('twin', { timeoutMs: 8000 }) // stores all
+    await again.close()
+  }
+})
+
 test('W6: another realm sees the scopes, and adds to the project', async () => {
   const { storage } = memory()
   const charts = await open(storage, 'charts')

@@ -162,7 +162,7 @@ export class LocalServers {
     if (!legalName.test(server) || server.includes('__') || server.endsWith('_'))
       throw new RegistryError('invalid_config', `models cannot use the server name ${JSON.stringify(server)}`, {
         server,
-        hint: 'Use letters, digits, - and single underscores between them.',
+        hint: 'Use letters, digits, - and single _ between them.',
       })
     set.add(tools)
     this.#sets.set(server, set)

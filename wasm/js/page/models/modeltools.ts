@@ -224,7 +224,7 @@ function checkCode(options: types.GetToolsOptions): void {
   const other = (['servers', 'include', 'exclude', 'deferred'] as const).find((name) => options[name])
   if (other)
     throw new RegistryError('invalid_option', `codeMode goes without ${other}`, {
-      hint: 'Code can call every tool. A view has fewer: registry.view({ servers }).getTools({ codeMode: true }).',
+      hint: 'A view has fewer tools: registry.view({ servers }).getTools({ codeMode: true }).',
     })
 }
 

@@ -146,7 +146,7 @@ export class View extends ModelTools implements types.View {
       // Resources and skills are there of the servers whose tools the view may have.
       const known = servers ?? (include && [...new Set(this.tools.map((t) => t.server))])
       if (known && !known.includes(server))
-        throw forModel('not_offered', `Resources and skills are there of: ${known.join(', ')}. Name one.`)
+        throw forModel('not_offered', `Name one of these servers: ${known.join(', ')}.`)
       // A reading is asked about and counted as a call is.
       if (name === resourceTools[1] || name === skillTools[1])
         tool = { name, server, tool: name, definition: { name, inputSchema: {} } }
@@ -285,7 +285,7 @@ const closedError = () => new RegistryError('closed', 'the view was closed', { h
 
 /** A refusal, whose message is for the model. */
 const forModel = (code: types.ErrorCode, message: string) =>
-  new RegistryError(code, message, { hint: 'The view refuses. The message is for the model.' })
+  new RegistryError(code, message, { hint: 'The view refuses it. The message is for the model.' })
 
 const overBudget = (what: string) =>
   forModel('budget_exceeded', `${what} of this task are used up. Answer with what you have.`)

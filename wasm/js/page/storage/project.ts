@@ -22,9 +22,9 @@ export function projectStorage(
   warn: (warning: string) => void,
 ): Texts {
   const own: Shape = {
+    ...users,
     key: `portolan.project.${project}`,
-    inside: 'servers',
-    isSound: (entry) => isObject(entry) && (entry['scope'] === 'override' || users.isSound(entry)),
+    isSound: (entry) => users.isSound(entry) || isObject(entry) && entry['scope'] === 'override',
   }
   /** The project's names that were read. Only those can be removed. */
   let read = new Set<string>()
@@ -40,7 +40,7 @@ export function projectStorage(
     warn(warning)
     return entries as Entries
   }
-  const store = (shape: Shape, servers: Entries) => under.set(shape.key, JSON.stringify({ version: 1, servers }))
+  const textOf = (servers: Entries) => JSON.stringify({ version: 1, servers })
 
   return {
     async get(key) {
@@ -49,11 +49,13 @@ export function projectStorage(
       const project = await entriesOf(own)
       read = new Set(Object.keys(project))
       for (const [name, entry] of Object.entries(project)) {
-        const { enabled, tools, scope } = entry
+        const { enabled, tools, scope, url } = entry
+        // The server of an override may have been renamed in another project.
+        const now = servers[name] ? name : Object.keys(servers).find((n) => !project[n] && servers[n]!['url'] === url)
         if (scope === 'project') servers[name] = entry
-        else if (servers[name]) servers[name] = { ...servers[name], enabled, tools: tools ?? undefined, scope }
+        else if (now) servers[now] = { ...servers[now], enabled, tools: tools ?? undefined, scope }
       }
-      return JSON.stringify({ version: 1, servers })
+      return textOf(servers)
     },
     async set(key, text) {
       if (key !== users.key) return under.set(key, text)
@@ -76,15 +78,16 @@ export function projectStorage(
           continue
         }
         if (scope === 'override') {
-          project[name] = { scope, enabled: config['enabled'] ?? true, tools: config['tools'] ?? null }
+          const { url } = config
+          project[name] = { scope, url, enabled: config['enabled'] ?? true, tools: config['tools'] ?? null }
           // A renamed server keeps what it has in other projects.
-          const { enabled, tools } = user[name] ?? (gone['url'] === config['url'] ? gone : {})
+          const { enabled, tools } = user[name] ?? (gone['url'] === url ? gone : {})
           Object.assign(config, { enabled, tools })
         } else delete project[name]
         user[name] = config
       }
-      await store(own, project)
-      await store(users, user)
+      await under.set(own.key, textOf(project))
+      await under.set(key, textOf(user))
     },
   }
 }
@@ -108,10 +111,10 @@ export function checkScope(
   const comes = scope === 'project' && now !== scope
   if (!fields) return comes
   if (scope === 'user' && now === 'project')
-    fail(`${server} is a server of the project`, 'Add it again with the scope user.')
+    fail(`${server} is a server of the project`, 'Add it with the scope user.')
   const other = comes && fields.find((field) => field !== 'enabled' && field !== 'tools')
   if (other)
-    fail(`${server} is a server of the user, whose ${other} is the same in all projects`, 'Change enabled or tools.')
+    fail(`the ${other} of ${server} is the user's`, 'Change enabled or tools.')
 }
 
 /**
