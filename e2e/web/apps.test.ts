@@ -492,6 +492,14 @@ test('P52: without a page on another origin there is a card', async (t) => {
     assert.deepEqual(state, { state: 'card', why })
   }
   assert.deepEqual(await violations(page, { whole: true }), [])
+  // As frameworks take a property away.
+  const without = await page.evaluate(async () => {
+    document.documentElement.lang = 'ar'
+    const state = new Promise((resolve) => window.app.addEventListener('app-state', (e) => resolve(e.detail)))
+    Object.assign(window.app, { sandbox: undefined, locale: undefined })
+    return [await state, window.app.shadowRoot!.querySelector('section')!.lang]
+  })
+  assert.deepEqual(without, [{ state: 'card', why: 'no_sandbox' }, 'ar'])
 })
 
 test('P52: an app that ignores its end is removed, and is heard no more', async (t) => {

@@ -85,13 +85,13 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     return this.getAttribute('sandbox') ?? ''
   }
   set sandbox(v) {
-    this.setAttribute('sandbox', v)
+    this.setAttribute('sandbox', v ?? '')
   }
   get locale(): string {
     return this.getAttribute('locale') ?? ''
   }
   set locale(v) {
-    this.setAttribute('locale', v)
+    this.setAttribute('locale', v ?? '')
   }
   get displayMode(): Mode {
     return this.mode
