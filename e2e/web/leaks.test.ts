@@ -65,6 +65,22 @@ test('P57: block refuses secrets in arguments for other hosts before anything is
   await r.close()
 })
 
+test('P57: a secret behind all that is looked at one by one is found, too', async () => {
+  const r = await open({ secrets: 'block' })
+  const calls = other.calls.length
+  const deep = (value: unknown) => JSON.parse(`${'['.repeat(70)}${JSON.stringify(value)}${']'.repeat(70)}`) as unknown
+  const long = 'x'.repeat(1 << 20)
+  for (const hidden of [deep(secret), [...Array(30_000).fill(''), key], [long, secret], [deep(1), long, key]])
+    await assert.rejects(r.call('other__raw', { hidden }), (e: Error & { code?: string }) => {
+      assert.match(e.message, /^\/arguments has an? (?:secret of mine|API key)/)
+      return e.code === 'secret_blocked'
+    })
+  assert.equal(other.calls.length, calls)
+  await r.dispatch('other__raw', { hidden: [deep('plain words'), long, 'words'] })
+  assert.equal(other.calls.length, calls + 1)
+  await r.close()
+})
+
 test('P57: flag asks the user in any case, and marks results', async () => {
   const asked: ApprovalRequest[] = []
   const r = await open({ secrets: 'flag', onApprove: (request) => (asked.push(request), 'always') })

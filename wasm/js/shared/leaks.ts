@@ -23,8 +23,8 @@ const shapes: [kind: string, pattern: RegExp][] = [
   ['an npm token', /\bnpm_[A-Za-z0-9]{36}\b/g],
 ]
 
-/** The bounds of a search: characters and strings that are looked at, their depth, and flags. */
-const mostText = 1 << 20, mostStrings = 20_000, deepest = 64, mostFlags = 20
+/** The bounds of a search: characters that are looked at, those that a string counts for, the depth, and flags. */
+const mostText = 1 << 20, ofString = 50, deepest = 64, mostFlags = 20
 
 const mask = '[redacted]'
 
@@ -52,13 +52,12 @@ export class Leaks {
     if (!flag || !this.#blocks) return flags
     throw new RegistryError('secret_blocked', `${flag.where} has ${flag.excerpt}, which would go to ${server}`, {
       server,
-      hint: "Take it out of the arguments. secrets: 'flag' asks the user instead.",
+      hint: "Take it out. secrets: 'flag' asks the user.",
     })
   }
 
   /** The flags of a result. */
-  inResult(result: { content: unknown; structuredContent?: unknown }): Flag[] {
-    const { content, structuredContent } = result
+  inResult({ content, structuredContent }: { content: unknown; structuredContent?: unknown }): Flag[] {
     return this.#find({ content, structuredContent }, '')
   }
 
@@ -70,9 +69,9 @@ export class Leaks {
         if (secret.length >= minSecret) known.push([`a secret of ${name}`, secret])
     }
     const flags: Flag[] = []
-    let left = mostText, strings = mostStrings
+    let left = mostText
     const look = (text: string, where: string): boolean => {
-      if (strings-- <= 0 || (left -= text.length) < 0 || flags.length >= mostFlags) return false
+      if ((left -= text.length + ofString) < 0 || flags.length >= mostFlags) return false
       const what = known.find(([, secret]) => text.includes(secret))?.[0] ??
         shapes.find(([, pattern]) => text.search(pattern) >= 0)?.[0]
       if (what) flags.push({ rule: 'secret', where: shown(where), excerpt: what })
@@ -80,13 +79,16 @@ export class Leaks {
     }
     const visit = (v: unknown, where: string, depth: number): void => {
       if (typeof v === 'string') return void look(v, where)
-      if (depth > deepest || typeof v !== 'object' || v === null || strings <= 0) return
+      if (depth > deepest || !v || typeof v !== 'object' || left < 0) return
       for (const [key, item] of Array.isArray(v) ? v.entries() : Object.entries(v)) {
         // A name that is a secret is not shown.
         visit(item, pointer(where, step(typeof key === 'string' && look(key, where) ? '…' : key)), depth + 1)
       }
     }
     visit(value, where, 0)
+    // Arguments have no secret behind the bounds either.
+    left = Infinity
+    if (own !== undefined && !flags.length) look(JSON.stringify(value), where)
     return flags
   }
 }
