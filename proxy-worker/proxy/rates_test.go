@@ -45,7 +45,7 @@ func TestRatesOfMany(t *testing.T) {
 	}
 }
 
-// Callers behind a reverse proxy are told apart by what it says, and by nothing that a caller says.
+// Callers behind a reverse proxy have the addresses that it says, and none that they say themselves.
 func TestClientBehindAReverseProxy(t *testing.T) {
 	cfg, err := Env(func(name string) string {
 		return map[string]string{"TRUSTED_PROXIES": "127.0.0.1 10.0.0.0/8, ::1"}[name]
