@@ -63,7 +63,13 @@ func (c *converter) fold(v *view, key, path string) {
 		if i == 0 {
 			required = needs
 		} else {
-			required = slices.DeleteFunc(required, func(name string) bool { return !needed[name] })
+			both := required[:0]
+			for _, name := range required {
+				if needed[name] {
+					both = append(both, name)
+				}
+			}
+			required = both
 		}
 		forms = append(forms, describeForm(w.schema, needs, needed))
 		describeSchema(w.schema, w.notes)

@@ -100,7 +100,14 @@ func hasID(n *rawjson.Node) bool {
 // hasIDWithin reports whether a part within has one. References of that part then begin
 // there, and not at the root.
 func hasIDWithin(n *rawjson.Node) bool {
-	return (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
+	if n.Is('o') || n.Is('a') {
+		for _, part := range n.Values {
+			if hasID(part) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func textAt(s *rawjson.Node, key string) (string, bool) {
@@ -237,9 +244,18 @@ func (v *validator) values(s, value *rawjson.Node, path string) {
 		return
 	}
 	v.steps += len(list.Values)
-	if !slices.ContainsFunc(list.Values, func(e *rawjson.Node) bool { return v.equal(e, value) }) {
+	if !v.among(list.Values, value) {
 		v.fail(path, "want one of ", list)
 	}
+}
+
+func (v *validator) among(list []*rawjson.Node, value *rawjson.Node) bool {
+	for _, e := range list {
+		if v.equal(e, value) {
+			return true
+		}
+	}
+	return false
 }
 
 func (v *validator) object(s, value *rawjson.Node, path string, depth int) {
@@ -319,7 +335,7 @@ func (v *validator) repeats(list []*rawjson.Node) bool {
 		return false
 	}
 	for i, a := range list {
-		if slices.ContainsFunc(list[:i], func(b *rawjson.Node) bool { return v.equal(a, b) }) {
+		if v.among(list[:i], a) {
 			return true
 		}
 	}
