@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,6 +267,86 @@ func TestChangesAfterAStreamThatEnded(t *testing.T) {
 			session.Close(t.Context())
 		})
 	}
+}
+
+// A multiplexed platform has no bound on streams, as over HTTP/2.
+type multiplexed struct{ client.Platform }
+
+func (multiplexed) Multiplexed(string) bool { return true }
+
+// A new subscription is another stream (2026-07-28). The one before it reports changes until the server has agreed.
+func TestChangesWhileAStreamIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{ListChanged: true, Modern: true}
+		asked, said := make(chan struct{}), make(chan struct{})
+		var open, changes atomic.Int32
+		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			if len(s.Received("subscriptions/listen")) > 1 {
+				close(asked)
+				<-said
+			} else {
+				ctx := req.Context()
+				go func() {
+					select {
+					case <-asked:
+						registrytest.Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")(w, req, m)
+						time.Sleep(time.Second) // it is on its way
+					case <-ctx.Done():
+						<-asked
+					}
+					close(said)
+				}()
+			}
+			open.Add(1)
+			acknowledging(w, req, m)
+			open.Add(-1)
+		})
+		session, err := client.New(multiplexed{client.NewPlatform(t, newNet(t, s))}, nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(registry.Notice) { changes.Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: []string{"a:1"}}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if changes.Load() != 1 || open.Load() != 1 {
+			t.Errorf("%d changes, %d open streams", changes.Load(), open.Load())
+		}
+		session.Close(t.Context())
+	})
+}
+
+// A server that allows one stream at a time refuses the second one. It gets it once the first has ended.
+func TestStreamsOfAServerThatAllowsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{ListChanged: true, Modern: true}
+		var open atomic.Int32
+		s.On("subscriptions/listen", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			if open.Load() > 0 {
+				registrytest.Status(409, "")(w, req, m)
+				return
+			}
+			open.Add(1)
+			defer open.Add(-1)
+			acknowledging(w, req, m)
+		})
+		session, err := client.New(multiplexed{client.NewPlatform(t, newNet(t, s))}, nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for _, uris := range [][]string{{"a:1"}, {"a:1", "a:2"}} {
+			reported, err := session.(registry.Offerer).Follow(t.Context(), registry.Following{URIs: uris})
+			if err != nil || !slices.Equal(reported, uris) {
+				t.Errorf("%q, %v", reported, err)
+			}
+			time.Sleep(time.Minute)
+		}
+		session.Close(t.Context())
+	})
 }
 
 // A server may refuse all because of one resource. It is left out, and the others are reported.

@@ -257,6 +257,7 @@ func (s *Session) opens(asked *follow, repeats bool) {
 
 // acknowledged compares what the server will report with what is wanted.
 func (s *Session) acknowledged(f *follow, granted []byte) {
+	s.replaced()
 	if f == nil {
 		s.opens(nil, false)
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +45,7 @@ type Session struct {
 	missed   bool                     // the optional stream has ended, and is not open again
 	watching bool                     // the optional stream is open, or will be again
 	lost     bool                     // an outage has ended the optional stream; the next answer opens it
+	older    *mailbox                 // of the stream that the next one replaces
 	relisten context.CancelFunc       // ends the stream under way or the wait for the next one
 	posts    int
 	places   int       // taken by exchanges of requests
@@ -133,7 +133,12 @@ func (s *Session) leave(mail *mailbox) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !mail.placed {
-		s.line = slices.DeleteFunc(s.line, func(w waiting) bool { return w.mail == mail })
+		for i, w := range s.line {
+			if w.mail == mail {
+				s.line = append(s.line[:i], s.line[i+1:]...)
+				return
+			}
+		}
 		return
 	}
 	mail.placed = false

@@ -44,6 +44,7 @@ func (s *Session) listens() {
 // it, the list is as fresh as the last discover.
 func (s *Session) watch() {
 	defer s.listens()
+	defer s.replaced()
 	lost := false
 	defer func() {
 		s.mu.Lock()
@@ -69,7 +70,7 @@ func (s *Session) watch() {
 		s.mu.Lock()
 		s.relisten = again
 		s.mu.Unlock()
-		e := s.stream(ctx, &st)
+		e := s.stream(ctx, &st, !counted)
 		s.listens()
 		if counted {
 			budget.release(origin)
@@ -78,6 +79,11 @@ func (s *Session) watch() {
 			continue
 		}
 		s.misses()
+		if e.Kind == Refused && s.replaced() { // the server may allow one stream
+			pause(ctx, minRetry)
+			again()
+			continue
+		}
 		// A stream that reached its limit after a long time is opened again.
 		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
 			return
@@ -109,6 +115,29 @@ func (s *Session) watch() {
 	lost = worked
 }
 
+// keep leaves a stream open until the next one is. It is false if an earlier one still is.
+func (s *Session) keep(stream *mailbox) (kept bool) {
+	s.mu.Lock()
+	if kept = s.older == nil; kept {
+		s.older = stream
+	}
+	s.mu.Unlock()
+	return kept
+}
+
+// replaced ends the stream that was kept. It is false if there is none.
+func (s *Session) replaced() bool {
+	s.mu.Lock()
+	older := s.older
+	s.older = nil
+	s.mu.Unlock()
+	if older != nil {
+		older.cancel()
+		older.close()
+	}
+	return older != nil
+}
+
 // misses notes that changes may be missed until a stream is open.
 func (s *Session) misses() {
 	s.mu.Lock()
@@ -135,10 +164,14 @@ type optionalStream struct {
 }
 
 // stream runs one exchange of the optional stream to its end. From 2026-07-28 on it ends with ctx, to ask for something
-// else.
-func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
-	mail := s.d.c.mailbox(s, OpOther)
-	defer mail.close()
+// else. With overlaps it then stays open until the next one is, so that no change is missed.
+func (s *Session) stream(ctx context.Context, st *optionalStream, overlaps bool) *Event {
+	mail, kept := s.d.c.mailbox(s, OpOther), false
+	defer func() {
+		if !kept {
+			mail.close()
+		}
+	}()
 	r := httpRequest{s: s, url: s.d.href, mail: mail}
 	if s.modern {
 		id := int64(mail.id)
@@ -164,7 +197,9 @@ func (s *Session) stream(ctx context.Context, st *optionalStream) *Event {
 	for {
 		e, err := mail.next(ctx)
 		if err != nil {
-			mail.cancel()
+			if kept = overlaps && s.ctx.Err() == nil && s.keep(mail); !kept {
+				mail.cancel()
+			}
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived
