@@ -112,6 +112,16 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 300_00
     })
   }
 
+  test('a draft that has the words of the prompt keeps them', async () => {
+    const driven = await sites.open(article)
+    await field(driven).click()
+    const draft = 'Dear aunt, what is a spring tide? I never asked.'
+    await driven.page.keyboard.type(draft)
+    assert.equal((await driven.ask('what is a spring tide?')).failure, undefined)
+    assert.equal(await written(driven), draft)
+    driven.close()
+  })
+
   for (const on of some(layouts, 1)) {
     test(`assist: the person sends, and changes the prompt before, ${on.name}`, async () => {
       const about = token('assist')

@@ -55,6 +55,8 @@ export function createContext(
     notes: [] as string[],
     /** Text that the user had left in the field. */
     draft: '',
+    /** The prompt was put into the field. */
+    typed: false,
     /** The background's reply to `insert`. */
     inserted: undefined as boolean | undefined,
     phase(phase: Phase): void {

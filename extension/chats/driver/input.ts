@@ -48,6 +48,7 @@ export async function fill(run: OpenedRun): Promise<void> {
       await waiter.until(() => takeover.paused || page.fieldEmpty, times.applied, signal)
     } while (takeover.paused)
     if (!page.field || !page.fieldEmpty) continue
+    run.typed = true
     await put(page.field)
     if (await waiter.until(() => page.holds(prompt), applied, signal)) {
       // An editor may revert the text when it compares its own state.
@@ -58,12 +59,12 @@ export async function fill(run: OpenedRun): Promise<void> {
   throw new DriverFailure('INPUT_NOT_APPLIED', reasons.input(run.spec.label))
 }
 
-/** Keeps the user's text. After a pause it may surround the prompt. */
+/** Keeps the user's text. After a pause it may surround the prompt, if that was typed. */
 function keepDraft(run: OpenedRun): void {
   const { page: { field }, order } = run
   const prompt = order.prompt.trim()
   const text = field ? fieldText(field) : ''
-  const own = text.includes(prompt) ? text.replace(prompt, '').trim() : text
+  const own = run.typed && text.includes(prompt) ? text.replace(prompt, '').trim() : text
   if (normalised(own) !== '') run.draft = run.draft ? `${run.draft}\n${own}` : own
 }
 
