@@ -61,6 +61,7 @@ type Bridge struct {
 	tasks     tasks     // calls that clients do not wait for
 	instances instances // of clients with the same name
 	troubles  troubles  // written to Options.DebugDir
+	listBytes int       // of the list of a profile's tools
 
 	mu       sync.Mutex
 	links    map[string]*link                // by install id
@@ -80,7 +81,7 @@ func New(opts *Options) (*Bridge, error) {
 		opts: opts.withDefaults(), started: time.Now(), arrival: make(chan struct{}),
 		links: make(map[string]*link), stops: make(map[string]func() bool),
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
-		watchers: make(map[*mcp.ServerSession]*watcher),
+		watchers: make(map[*mcp.ServerSession]*watcher), listBytes: maxListBytes,
 	}
 	b.moved = b.started
 	b.troubles.dir = b.opts.DebugDir

@@ -108,10 +108,11 @@ func TestADefinitionThatClientsRefuseIsRepaired(t *testing.T) {
 // The browser's own tools come last.
 func TestTheFirstToolsOfAListThatIsTooLargeAreLeftOut(t *testing.T) {
 	b := start(t, nil)
+	b.SetListBytes(8 << 10)
 	e := newExtension("Work")
 	e.pair(t, b)
-	const pages = 10
-	text := strings.Repeat("x", 1<<20)
+	const pages = 12
+	text := strings.Repeat("x", 1<<10)
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method != "tools/list" {
@@ -127,7 +128,7 @@ func TestTheFirstToolsOfAListThatIsTooLargeAreLeftOut(t *testing.T) {
 	})
 	e.connect(t, b)
 	names := newDesktop(t, overHTTP(t, b, ""), nil).names(t, true)
-	if first, last := names[0], names[len(names)-1]; first != "tool3" || last != "tool10" {
+	if first, last := names[0], names[len(names)-1]; first != "tool5" || last != "tool12" {
 		t.Errorf("tools %v", names)
 	}
 }

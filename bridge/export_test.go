@@ -8,6 +8,9 @@ import (
 // SetPause sets how long paused calls wait for their clients.
 func (b *Bridge) SetPause(d time.Duration) { b.rounds.pause = d }
 
+// SetListBytes sets how long the list of a profile's tools may be.
+func (b *Bridge) SetListBytes(n int) { b.listBytes = n }
+
 // Routes returns the handler of the bridge's port.
 func (b *Bridge) Routes() http.Handler { return b.routes() }
 

@@ -161,6 +161,7 @@ func (b *Bridge) key(who *Pairing) ([]byte, error) {
 func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	c.Widen(b.opts.Limits)
 	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
+	l.most = b.listBytes
 	l.changed = b.notify
 	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
 	l.offers = func() { b.offersChanged(l) }

@@ -22,7 +22,7 @@ import (
 const extensionID = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
 // patience bounds the waits of tests.
-const patience = time.Minute
+const patience = 30 * time.Second
 
 // start runs a bridge until the test ends, and fails if goroutines are left.
 func start(t testing.TB, opts *bridge.Options) *bridge.Bridge {

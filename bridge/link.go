@@ -37,6 +37,7 @@ type link struct {
 	conn    *socket.Conn
 	log     *slog.Logger
 	turns   *turns                         // held by calls under way
+	most    int                            // bytes of the list of tools
 	gone    chan struct{}                  // closed when the connection has ended
 	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
 	waiting chan struct{}                  // holds one value while updates wait
@@ -67,7 +68,7 @@ type link struct {
 }
 
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
-	return &link{Pairing: who, conn: conn, turns: newTurns(max), log: log, gone: make(chan struct{}),
+	return &link{Pairing: who, conn: conn, turns: newTurns(max), most: maxListBytes, log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
 		changed: func() {}, offers: func() {}, pages: func() {}, allowed: func() bool { return true },
 		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },

@@ -77,14 +77,14 @@ func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err erro
 			tool = repaired(tool, ofTool)
 			size += len(tool)
 			all, forOlder = append(all, tool), append(forOlder, repaired(tool, ofOlderTool))
-			for ; size > maxListBytes; left++ {
+			for ; size > l.most; left++ {
 				size -= len(all[0])
 				all, forOlder = all[1:], forOlder[1:]
 			}
 		}
 		if result.NextCursor == "" {
 			if left > 0 {
-				l.log.Warn("the list of tools is too large", "profile", l.Label, "bytes", maxListBytes, "tools left out", left)
+				l.log.Warn("the list of tools is too large", "profile", l.Label, "bytes", l.most, "tools left out", left)
 			}
 			return listOf(all), listOf(forOlder), nil
 		}
