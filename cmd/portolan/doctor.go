@@ -174,6 +174,8 @@ func (r *report) noteMCP(who, path string, a, get answer) {
 	switch {
 	case a.status == 200:
 		fix += "the answer is " + cmp.Or(printable(a.header.Get("Content-Type")), "empty")
+	case a.status == http.StatusProxyAuthRequired: // no server answers that
+		fix = "Check the proxy that HTTP_PROXY names; NO_PROXY leaves hosts out."
 	case a.status == 429 || a.status >= 500:
 		fix = "Try again later: " + http.StatusText(a.status)
 	default:

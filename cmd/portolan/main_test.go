@@ -252,11 +252,15 @@ func TestHintsOfThisCommand(t *testing.T) {
 			t.Errorf("%v, %s", err, out)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), path, "doctor", "--server", "https://mcp.example/mcp")
-	cmd.Env = append(os.Environ(), "HTTPS_PROXY="+refusing.URL, "NO_PROXY=")
-	want := "the proxy " + strings.TrimPrefix(refusing.URL, "http://") + ", which HTTPS_PROXY names, refuses to connect: 403 Forbidden"
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("%v, %s", err, out)
+	for server, want := range map[string]string{
+		"https://mcp.example/mcp": "the proxy " + strings.TrimPrefix(refusing.URL, "http://") + ", which HTTPS_PROXY names, refuses to connect: 403 Forbidden",
+		"http://mcp.example/mcp":  "FAIL  it answers MCP (status 407)\n      Check the proxy that HTTP_PROXY names",
+	} {
+		cmd := exec.CommandContext(t.Context(), path, "doctor", "--server", server)
+		cmd.Env = append(os.Environ(), "HTTPS_PROXY="+refusing.URL, "HTTP_PROXY="+asking.URL, "NO_PROXY=")
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v, %s", err, out)
+		}
 	}
 }
 
