@@ -89,6 +89,19 @@ describe('S12: sites that are data', { concurrency: 3, timeout: 300_000 }, () =>
     }
   })
 
+  test('a draft of several lines has them afterwards', async () => {
+    const driven = await sites.open({ ...others.find(({ site }) => site === 'perplexity')!, times })
+    const field = driven.page.locator('#ask-input')
+    await field.click()
+    await driven.page.keyboard.type('Dear aunt,')
+    await driven.page.keyboard.press('Shift+Enter')
+    await driven.page.keyboard.type('I never')
+    const about = token('draft')
+    right(await driven.ask(`token:${about}`), plain(about))
+    assert.equal(await field.innerText(), 'Dear aunt,\nI never')
+    driven.close()
+  })
+
   test('a page may render a prompt: a short one, and one with formulas and links', async () => {
     const on = others.find(({ site }) => site === 'grok')!
     const long = 'Solve $x^2 + 1 = 0$ as in [a book](https://e.example/Root_(algebra)):\n\n$$\n\\int_0^1 x\\,dx\n$$'

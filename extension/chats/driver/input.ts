@@ -69,12 +69,19 @@ function keepDraft(run: OpenedRun): void {
 }
 
 /** Restores the user's draft if the field is empty or holds only the prompt. Does nothing during a pause. */
-export async function restore({ page: { field }, order, takeover, draft, waiter }: OpenedRun): Promise<void> {
+export async function restore({ page, order, takeover, draft, waiter, times }: OpenedRun): Promise<void> {
+  const { field } = page
   if (takeover.paused || !field) return
+  const { signal } = new AbortController() // the run's own may be over
   const text = normalised(fieldText(field))
   const prompt = normalised(order.prompt)
   const flat = (s: string) => s.replace(/\s+/g, '')
   if (text !== '' && !prompt.startsWith(text) && !flat(prompt).startsWith(flat(text))) return
-  if (text !== '') await clear(field, () => waiter.rest(selected, new AbortController().signal))
-  if (draft) insert(field, draft)
+  const empty = () => clear(field, () => waiter.rest(selected, signal))
+  if (text !== '') await empty()
+  if (!draft) return
+  insert(field, draft)
+  if (await waiter.until(() => page.holds(draft), times.applied, signal)) return
+  await empty() // Lexical joins the lines
+  paste(field, draft)
 }
