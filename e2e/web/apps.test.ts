@@ -352,9 +352,21 @@ for (const { name, script, most, last, refused } of sandboxCases) {
 
 test('P52: an app reaches what it declares', async (t) => {
   const page = await open(t)
-  await page.evaluate(() => window.showApp('declares'))
-  assert.equal(await apps.reported('declares'), 200)
-  assert.deepEqual(leaks, ['GET /'])
+  // With its html, or only in the list of its server.
+  for (const name of ['declares', 'is_listed']) {
+    await page.evaluate((name) => window.showApp(name), name)
+    assert.equal(await apps.reported(name), 200)
+  }
+  assert.deepEqual(leaks, ['GET /', 'GET /'])
+})
+
+test('P52: a message of an app is one block, as the specification writes it, or several', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('says_one'))
+  assert.deepEqual(await apps.reported('says_one'), {})
+  const [message] = await page.evaluate(() => window.events.filter(({ type }) => type === 'app-message'))
+  const content = [{ type: 'text', text: 'alone' }]
+  assert.deepEqual(message!.detail, { server: 'apps', role: 'user', content })
 })
 
 test('P52: what an app asks for is a list of the language', async (t) => {

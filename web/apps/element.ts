@@ -205,7 +205,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       if (trust === 'trust' || (isNew ? trust !== 'ask-always' : before && before === app.digest)) accept()
       else this.showCard(isNew ? 'new' : 'changed', accept)
     } catch (e) {
-      if (!signal.aborted) this.failed(e instanceof AppFault ? e.why : 'unreadable')
+      if (!signal.aborted) this.failed(e instanceof AppFault ? e.message : 'unreadable')
     }
   }
 
@@ -481,10 +481,10 @@ const forApp = ({ content, structuredContent, isError, _meta }: ToolResult): obj
   ...(_meta && { _meta }),
 })
 
-/** Content blocks of an app. Throws for what are none. */
+/** Content blocks of an app, one or a list of them. Throws for what are none. */
 function blocks(content: unknown, needed: boolean): ContentBlock[] {
-  const list = Array.isArray(content) ? content as Params[] : undefined
-  if (!list || needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
+  const list = [content].flat() as Params[]
+  if (needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
     throw new Refusal('content is not a list of content blocks', invalidParams)
   return list as ContentBlock[]
 }

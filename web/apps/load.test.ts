@@ -6,7 +6,7 @@ import { load, mimeType } from './load.ts'
 const { signal } = new AbortController()
 const loaded = (contents: Omit<ResourceContents, 'uri' | 'mimeType'>) => {
   const readResource = () => Promise.resolve({ contents: [{ uri: 'ui://a', mimeType, ...contents }] })
-  return load({ readResource } as unknown as Registry, 'a', 'ui://a', signal)
+  return load({ readResource, resources: async () => [] } as unknown as Registry, 'a', 'ui://a', signal)
 }
 
 test('an app is html as a text or as base64', async () => {
@@ -15,7 +15,11 @@ test('an app is html as a text or as base64', async () => {
 })
 
 test('an app that is too long is not decoded', async () => {
-  await assert.rejects(loaded({ text: 'x'.repeat((8 << 20) + 1) }), { why: 'too_large' })
-  await assert.rejects(loaded({ blob: 'AAAA'.repeat((8 << 20) / 3 + 1) }), { why: 'too_large' })
-  await assert.rejects(loaded({ blob: '*'.repeat(16 << 20) }), { why: 'too_large' }, 'no base64, which nothing reads')
+  await assert.rejects(loaded({ text: 'x'.repeat((8 << 20) + 1) }), { name: 'Error', message: 'too_large' })
+  await assert.rejects(loaded({ blob: 'AAAA'.repeat((8 << 20) / 3 + 1) }), { name: 'Error', message: 'too_large' })
+  await assert.rejects(
+    loaded({ blob: '*'.repeat(16 << 20) }),
+    { name: 'Error', message: 'too_large' },
+    'no base64, which nothing reads',
+  )
 })

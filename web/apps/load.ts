@@ -23,14 +23,9 @@ export type Fault =
   | 'left'
   | 'closed'
 
-/** Thrown while an app is loaded or runs. */
+/** Thrown while an app is loaded or runs. Its message is why. */
 export class AppFault extends Error {
-  readonly why: Fault
-
-  constructor(why: Fault) {
-    super(why)
-    this.why = why
-  }
+  declare message: Fault
 }
 
 /** An app, as its server sent it. */
@@ -61,29 +56,26 @@ export const toolOf = (tools: ToolInfo[], name: string | undefined, result?: Too
 /** Reads an app. Throws an AppFault, or what the registry throws. */
 export async function load(registry: Registry, server: string, uri: string, signal: AbortSignal): Promise<App> {
   const { contents } = await registry.readResource(server, uri, { signal })
-  const found = contents.find((c) => c.uri === uri) ?? contents[0]
-  if (!found) throw new AppFault('unreadable')
+  const found = contents.find((c) => c.uri === uri) ?? contents[0]! // without contents, an error follows
   if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')
   const html = htmlOf(found)
-  const ui = uiOf(found._meta)
+  // What the contents do not say, the server's list may.
+  const ui = uiOf(found._meta) ??
+    uiOf((await registry.resources({ servers: [server], signal }).catch(() => [])).find((r) => r.uri === uri)?._meta)
   const csp = ui?.['csp']
-  const app = {
-    html,
-    ...(isObject(csp) && { csp }),
-    permissions: featuresIn(ui?.['permissions']),
-  }
+  const app = { html, ...(isObject(csp) && { csp }), permissions: featuresIn(ui?.['permissions']) }
   return { ...app, digest: await digestOf(JSON.stringify(app)) }
 }
 
 /** The text of an app's contents, within the bound. */
 function htmlOf({ text, blob = '' }: ResourceContents): string {
-  if ((text ?? blob).length > (text === undefined ? longestBlob : most)) throw new AppFault('too_large')
+  if (blob.length > longestBlob) throw new AppFault('too_large')
   const bytes = text === undefined ? fromBase64(blob) : new TextEncoder().encode(text)
   if (bytes.length > most) throw new AppFault('too_large')
   return text ?? new TextDecoder().decode(bytes)
 }
 
 async function digestOf(text: string): Promise<string | undefined> {
-  const digest = await globalThis.crypto.subtle?.digest('SHA-256', new TextEncoder().encode(text))
+  const digest = await crypto.subtle?.digest('SHA-256', new TextEncoder().encode(text))
   return digest && btoa(String.fromCharCode(...new Uint8Array(digest)))
 }

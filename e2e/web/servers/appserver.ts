@@ -57,6 +57,15 @@ const good: AppCase[] = [
     meta: { csp: { connectDomains: ['SPY'] } },
     script: `return (await fetch(SPY)).status`,
   },
+  {
+    name: 'is_listed',
+    meta: { csp: { connectDomains: ['SPY'] } },
+    script: `return (await fetch(SPY)).status`,
+  },
+  {
+    name: 'says_one',
+    script: `return (await rpc('ui/message', { role: 'user', content: { type: 'text', text: 'alone' } })).result`,
+  },
   { name: 'asks_both', meta: { permissions: { camera: {}, microphone: {} } }, script: '' },
   { name: 'ticks', script: `setInterval(() => report(++n), 100); return 0` },
 ]
@@ -71,6 +80,9 @@ export async function startApps(spy: string): Promise<AppServer> {
 ;(async () => { ${
       raw ? '' : 'const context = await shake();'
     } const value = await (async () => { ${script} })(); if (value !== undefined) await report(value) })()</script>`
+  const uiOf = ({ meta = {} }: AppCase) => ({
+    ui: JSON.parse(JSON.stringify(meta).replaceAll('SPY', spy)) as object,
+  })
   const tool = (name: string, rest: object = {}) => ({
     name,
     description: name,
@@ -99,13 +111,16 @@ export async function startApps(spy: string): Promise<AppServer> {
         tool('for_apps', { _meta: { ui: { visibility: ['app'] } } }),
       ],
     }),
+    'resources/list': () => ({
+      resources: [{ uri: 'ui://is_listed', name: 'is_listed', _meta: uiOf(all.find((c) => c.name === 'is_listed')!) }],
+    }),
     'resources/read': ({ uri }) => {
       if (uri === 'own://words') return { contents: [{ uri, text: 'own words' }] }
       const found = all.find((c) => `ui://${c.name}` === uri)
       if (!found) return undefined
-      const ui = JSON.parse(JSON.stringify(found.meta ?? {}).replaceAll('SPY', spy)) as object
       const mimeType = found.mimeType ?? 'text/html;profile=mcp-app'
-      return { contents: [{ uri, mimeType, text: htmlOf(found), _meta: { ui } }] }
+      const _meta = found.name === 'is_listed' ? {} : uiOf(found)
+      return { contents: [{ uri, mimeType, text: htmlOf(found), _meta }] }
     },
     'tools/call': ({ name, arguments: args }) => {
       const text = (text: string) => ({ content: [{ type: 'text', text }] })
