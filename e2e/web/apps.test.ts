@@ -180,6 +180,20 @@ test('P52: an app hears of a call that was cancelled before it was ready, and of
   assert.equal(await apps.reported('listens'), 'de')
 })
 
+test('P52: an app gets only the modes that it has', async (t) => {
+  const page = await open(t)
+  await page.getByRole('heading').click() // the page was used
+  await page.evaluate(() => window.showApp('knows_modes'))
+  assert.equal(await apps.reported('knows_modes'), 'inline,pip,inline,inline')
+  assert.equal(await page.getByRole('button', { name: 'Close the app' }).count(), 1)
+  assert.equal(await page.getByRole('button', { name: 'Full screen' }).count(), 0)
+  const mode = await page.evaluate(() => {
+    window.app.displayMode = 'fullscreen'
+    return window.app.displayMode
+  })
+  assert.equal(mode, 'inline')
+})
+
 test('P52: without apps, servers do not see the capability, and no tool for apps is there', async (t) => {
   const page = await open(t, { apps: 'off' })
   await page.evaluate(() => window.registry.discover())

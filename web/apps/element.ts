@@ -51,6 +51,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private words: Say<AppKey> = sayFrom<AppKey>('en', appWords)
   private frame: AppFrame | undefined
   private mode: Mode = 'inline'
+  /** The modes that the app has. */
+  private has = modes
   private planned = false
   /** The subject of the frame or the card. */
   private shown: readonly unknown[] = []
@@ -340,8 +342,10 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.end = undefined
   }
 
-  greet(): object {
+  greet({ appCapabilities }: Params): object {
     const { definition } = this.info!
+    const { availableDisplayModes: has } = Object(appCapabilities) as { availableDisplayModes?: Mode[] }
+    this.has = modes.filter((m) => has?.includes?.(m) ?? true)
     this.sent.context = this.context()
     return {
       protocolVersion: '2026-01-26',
@@ -371,7 +375,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       this.card.replaceChildren()
       this.box.append(this.card)
       this.bar.hidden = false
-      this.toggle.textContent = t('app_full')
+      this.name()
       this.bar.replaceChildren(
         make('bdi', {}, this.titleText()),
         this.toggle,
@@ -419,7 +423,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       case 'ui/update-model-context': {
         const { content, structuredContent } = params
         if (structuredContent !== undefined && !isObject(structuredContent))
-          throw new Refusal('structuredContent is not an object', invalidParams)
+          throw new Refusal('not an object', invalidParams)
         return this.offer('app-context', {
           server,
           ...(content !== undefined && { content: blocks(content, false) }),
@@ -434,19 +438,26 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   private offer(name: 'app-message' | 'app-context', detail: object): object {
     if (this.emit(name, detail, true)) return {}
-    throw new Refusal('the host refuses')
+    throw new Refusal('refused')
   }
 
   /** An app may cover the window only after the person has done something. */
   private requested(mode: unknown): Mode {
     const isActive = (navigator.userActivation as UserActivation | undefined)?.isActive ?? true
-    if (mode === 'inline' || modes.includes(mode as Mode) && isActive) this.show(mode as Mode)
+    if (mode === 'inline' || isActive) this.show(mode as Mode)
     return this.mode
+  }
+
+  /** Says what the button of the bar does. */
+  private name(): void {
+    const isInline = this.mode === 'inline'
+    this.toggle.textContent = this.words(isInline ? 'app_full' : 'app_inline')
+    this.toggle.hidden = isInline && !this.has.includes('fullscreen')
   }
 
   /** The frame stays where it is in the document, because it would load again elsewhere. */
   private show(mode: Mode): void {
-    if (mode !== 'inline' && !this.frame?.isReady || mode === this.mode) return
+    if (mode !== 'inline' && !(this.frame?.isReady && this.has.includes(mode)) || mode === this.mode) return
     this.mode = mode
     const { box } = this
     box.dataset['mode'] = mode
@@ -455,7 +466,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     box.role = isFull ? 'dialog' : 'group'
     box.ariaModal = isFull ? 'true' : null
     if (mode !== 'inline') box.showPopover()
-    this.toggle.textContent = this.words(mode === 'inline' ? 'app_full' : 'app_inline')
+    this.name()
     if (isFull) this.toggle.focus()
     this.tellContext()
   }
@@ -485,6 +496,6 @@ const forApp = ({ content, structuredContent, isError, _meta }: ToolResult): obj
 function blocks(content: unknown, needed: boolean): ContentBlock[] {
   const list = [content].flat() as Params[]
   if (needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
-    throw new Refusal('content is not a list of content blocks', invalidParams)
+    throw new Refusal('not content blocks', invalidParams)
   return list as ContentBlock[]
 }

@@ -66,6 +66,14 @@ const good: AppCase[] = [
     name: 'says_one',
     script: `return (await rpc('ui/message', { role: 'user', content: { type: 'text', text: 'alone' } })).result`,
   },
+  {
+    name: 'knows_modes',
+    raw: true,
+    script:
+      `await rpc('ui/initialize', { appCapabilities: { availableDisplayModes: ['inline', 'pip'] } }); note('ui/notifications/initialized')
+      const ask = async (mode) => (await rpc('ui/request-display-mode', { mode })).result.mode
+      return [await ask('fullscreen'), await ask('pip'), await ask('inline'), await ask('none')].join()`,
+  },
   { name: 'asks_both', meta: { permissions: { camera: {}, microphone: {} } }, script: '' },
   { name: 'ticks', script: `setInterval(() => report(++n), 100); return 0` },
 ]
