@@ -423,7 +423,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       case 'ui/update-model-context': {
         const { content, structuredContent } = params
         if (structuredContent !== undefined && !isObject(structuredContent))
-          throw new Refusal('not an object', invalidParams)
+          throw new Refusal('structuredContent is not an object', invalidParams)
         return this.offer('app-context', {
           server,
           ...(content !== undefined && { content: blocks(content, false) }),
@@ -438,7 +438,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   private offer(name: 'app-message' | 'app-context', detail: object): object {
     if (this.emit(name, detail, true)) return {}
-    throw new Refusal('refused')
+    throw new Refusal('the host refuses')
   }
 
   /** An app may cover the window only after the person has done something. */
@@ -496,6 +496,6 @@ const forApp = ({ content, structuredContent, isError, _meta }: ToolResult): obj
 function blocks(content: unknown, needed: boolean): ContentBlock[] {
   const list = [content].flat() as Params[]
   if (needed && !list.length || list.length > 50 || list.some((b) => typeof b?.['type'] !== 'string'))
-    throw new Refusal('not content blocks', invalidParams)
+    throw new Refusal('content is no content block, nor a list of them', invalidParams)
   return list as ContentBlock[]
 }

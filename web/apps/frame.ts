@@ -157,7 +157,7 @@ export class AppFrame {
     const sent = (data as { id?: unknown } | null)?.id
     const id = typeof sent === 'number' || typeof sent === 'string' && sent.length < 200 ? sent : undefined
     if (!isObject(plain) || plain['jsonrpc'] !== '2.0')
-      return this.refuse(id, new Refusal('not JSON-RPC, or too large', invalidRequest))
+      return this.refuse(id, new Refusal('not a message of JSON-RPC 2.0, or too large', invalidRequest))
     const { method, params = {} } = plain
     if (method === undefined && id === 'teardown') this.leave?.()
     if (method === undefined || this.state === 'ended') return
@@ -185,7 +185,7 @@ export class AppFrame {
 
   private async request(id: Id, method: string, params: Params): Promise<void> {
     try {
-      if (++this.pending > mostPending) throw new Refusal('too many requests')
+      if (++this.pending > mostPending) throw new Refusal('too many requests at once')
       this.send({ id, result: await this.result(method, params) })
     } catch (e) {
       this.refuse(id, e)
@@ -201,7 +201,7 @@ export class AppFrame {
       this.state = 'greeted'
       return this.host.greet(params)
     }
-    if (!this.isReady) throw new Refusal('no handshake yet', invalidRequest)
+    if (!this.isReady) throw new Refusal('there was no handshake', invalidRequest)
     return this.host.answer(method, params)
   }
 

@@ -56,7 +56,8 @@ export const toolOf = (tools: ToolInfo[], name: string | undefined, result?: Too
 /** Reads an app. Throws an AppFault, or what the registry throws. */
 export async function load(registry: Registry, server: string, uri: string, signal: AbortSignal): Promise<App> {
   const { contents } = await registry.readResource(server, uri, { signal })
-  const found = contents.find((c) => c.uri === uri) ?? contents[0]! // without contents, an error follows
+  const found = contents.find((c) => c.uri === uri) ?? contents[0]
+  if (!found) throw new AppFault('unreadable')
   if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')
   const html = htmlOf(found)
   // What the contents do not say, the server's list may.
