@@ -60,7 +60,7 @@ export async function load(registry: Registry, server: string, uri: string, sign
   if (!found) throw new AppFault('unreadable')
   if (found.mimeType?.toLowerCase().replace(/\s/g, '') !== mimeType) throw new AppFault('bad_type')
   const html = htmlOf(found)
-  // What the contents do not say, the server's list may.
+  // The server's list of resources may have the policy that the contents lack.
   const ui = uiOf(found._meta) ??
     uiOf((await registry.resources({ servers: [server], signal }).catch(() => [])).find((r) => r.uri === uri)?._meta)
   const csp = ui?.['csp']
