@@ -5,8 +5,11 @@ import { build } from 'esbuild'
 import { shortStyles } from '../../internal/build/styles.ts'
 import { root } from '../rig/harness.ts'
 
-/** The scripts that the side panel loads to show its first tab, in bytes of gzip. */
-const budget = 50_150
+/**
+ * The scripts that the side panel loads to show its first tab, in bytes of gzip, without the hashes in the names of
+ * scripts: they change with each script that is loaded later, and by some bytes the size.
+ */
+const budget = 49_450
 
 test('the first load is within its budget, and has no settings panel in it', async (t) => {
   const { metafile, outputFiles } = await build({
@@ -40,7 +43,7 @@ test('the first load is within its budget, and has no settings panel in it', asy
     [],
   )
   const bytes = outputFiles.filter((f) => first.has(f.path.slice(root.length))).reduce(
-    (sum, f) => sum + gzipSync(f.contents, { level: 9 }).length,
+    (sum, f) => sum + gzipSync(f.text.replace(/-[A-Z0-9]{8}(?=\.js)/g, ''), { level: 9 }).length,
     0,
   )
   t.diagnostic(`side panel, to begin with: ${bytes} bytes (budget ${budget})`)

@@ -99,15 +99,11 @@ class PairingCard extends AppPart {
         ? html`<p class="row" role="status">${standingIcon.connecting}<span>${
           this.t('pair_looking', { address: clean(pairing.address, 80) })
         }</span></p>
-            <button type="button" data-next @click=${() => this.panel.send('cancelPairing', {})}>${
-          this.t('cancel')
-        }</button>`
+            <button type="button" data-next @click=${this.cancel}>${this.t('cancel')}</button>`
         : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
             ${
           pairing || this.close
-            ? html`<button type="button" @click=${this.close ?? (() => this.panel.send('cancelPairing', {}))}>${
-              this.t('close')
-            }</button>`
+            ? html`<button type="button" @click=${this.close ?? this.cancel}>${this.t('close')}</button>`
             : nothing
         }</div>`
     }
@@ -142,13 +138,13 @@ class PairingCard extends AppPart {
       this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : nothing
     }</div>
       <div class="row"><button class="primary" aria-disabled=${this.checking}>${this.t('pair_check')}</button>
-        <button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
+        <button type="button" @click=${this.cancel}>${this.t('cancel')}</button></div>
     </form>`
   }
 
   private wait(): TemplateResult {
     return html`<p role="status"><strong>${this.t('pair_yes_now')}</strong> ${this.t('pair_yes_only')}</p>
-      <button type="button" data-next @click=${() => this.panel.send('cancelPairing', {})}>${this.t('cancel')}</button>`
+      <button type="button" data-next @click=${this.cancel}>${this.t('cancel')}</button>`
   }
 
   /** Groups what was typed, with the caret behind the same digit. */
@@ -175,6 +171,8 @@ class PairingCard extends AppPart {
     return this.querySelector<HTMLInputElement>(`[name=${name}]`)!
   }
 
+  private readonly cancel = (): void => void this.panel.send('cancelPairing', {})
+
   private readonly pair = (event: Event): void => {
     event.preventDefault()
     void this.panel.send('pair', { address: this.field('address').value.trim() })
@@ -187,8 +185,8 @@ class PairingCard extends AppPart {
 
   private readonly useToken = async (): Promise<void> => {
     const token = this.field('token')
-    if (!token.value.trim()) return token.focus()
     const sent = token.value.trim()
+    if (!sent) return token.focus()
     token.value = ''
     await this.panel.send('useToken', { address: this.field('address').value.trim(), token: sent })
   }
