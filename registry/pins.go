@@ -178,8 +178,8 @@ func (r *Registry) trim(s *server, tools []Tool) {
 }
 
 // ApproveTools approves held tools as they are now, by the server's own names. If all names are "pin:" with the digest
-// of a pin, it approves those versions only, and fails with [ErrHeld] if a tool has another one by now. Without names it
-// approves all that are held. Models see them from then on.
+// of a pin, it approves those versions only. It fails with [ErrHeld] if a tool has another version by now. Without names
+// it approves all that are held. Models see them from then on.
 func (r *Registry) ApproveTools(name string, tools ...string) error {
 	return r.changeServer(name, "approve", func(s *server) error {
 		var held []*Tool

@@ -299,8 +299,8 @@ type ToolCall struct {
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.
 	OnProgress func(Progress)
-	// OnAsk, if not nil, is called with true when a person gets a question of the server during
-	// the call, and with false when the question is over.
+	// OnAsk, if not nil, gets true when a person is asked a question of the server during the
+	// call, and false when the question is over.
 	OnAsk func(open bool)
 }
 

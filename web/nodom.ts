@@ -1,6 +1,5 @@
-// Stand-ins that the panel's bundle finds under the names of a browser's globals (build.sh
-// injects it), so that it can be imported where there is none: then its element is
-// not defined, and nothing is left behind.
+// Stand-ins for a browser's globals. internal/build/npm.mjs puts them into the bundles with elements. A program without
+// a DOM can then import these bundles, and defines no elements.
 
 const page = typeof window === 'undefined' ? undefined : window
 

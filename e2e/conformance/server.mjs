@@ -1,8 +1,8 @@
 /**
- * Runs the server scenarios of the official conformance suite against go-sdk's stdio server behind the gateway or the
- * bridge, for every protocol version that they name, and prints a table. A scenario that fails is run against the same
- * server alone, too: over go-sdk's own streamable HTTP. Exits with 1 if one fails behind the relay only. The bridge's
- * own tasks are tried with the long tools of bridge/tasks.go.
+ * Runs the server scenarios of the official conformance suite, and prints a table. They meet go-sdk's stdio server
+ * behind the gateway or the bridge, with every protocol version that they name. A scenario that fails is run against
+ * the same server alone, too: over go-sdk's own streamable HTTP. Exits with 1 if one fails behind the relay only. The
+ * bridge's own tasks are tried with the long tools of bridge/tasks.go.
  *
  *     node e2e/conformance/server.mjs gateway|bridge [SCENARIO…]
  */

@@ -32,7 +32,7 @@ func sendable(name string) bool {
 }
 
 // returnable reports whether pages get a header. They get none that would change the proxy's own origin, which all
-// servers share, or let a web server in front of the proxy send its own files.
+// servers share. They get none that lets a web server in front of the proxy send its own files.
 func returnable(name string) bool {
 	switch name {
 	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",

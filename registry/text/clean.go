@@ -22,10 +22,12 @@ import (
 //
 // Line feeds, tabs and CRLF stay. A lone CR and the separators U+2028 and U+2029
 // become line feeds, and a leading byte order mark is removed; neither counts as
-// hidden. Characters that ordinary writing needs stay in their place: joiners
-// between emoji and between letters of joining scripts, direction marks beside
-// letters of right-to-left scripts, variation selectors behind characters with
-// variants, and the tags in the flags of England, Scotland and Wales.
+// hidden. Characters that ordinary writing needs stay in their place:
+//
+//   - joiners between emoji, and between letters of joining scripts
+//   - direction marks beside letters of right-to-left scripts
+//   - variation selectors behind characters with variants
+//   - the tags in the flags of England, Scotland and Wales
 func Clean(s string) (text string, at int) {
 	at = -1
 	if isPlainText(s) {
