@@ -1,14 +1,12 @@
 package loopback
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 )
 
 // ConfigDir returns the folder of Portolan's files: dir, or portolan in [os.UserConfigDir] if it is empty.
@@ -55,47 +53,4 @@ func ReplaceFile(path string, text []byte) error {
 		return err
 	}
 	return os.Rename(next, path)
-}
-
-// lockAge is the age at which a lock file counts as left behind. One from the future is, too: the clock was set back.
-const lockAge = 10 * time.Second
-
-// Lock creates a lock file. Only one process at a time can create it. unlock leaves the lock of another process, which
-// has taken over one that was held for too long.
-func Lock(path string) (unlock func(), err error) {
-	for range 200 {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			own, err := f.Stat()
-			return func() {
-				takeAway(path, func(held fs.FileInfo) bool {
-					return own == nil || os.SameFile(own, held) && own.ModTime().Equal(held.ModTime())
-				})
-			}, errors.Join(err, f.Close())
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		takeAway(path, wasLeft)
-		time.Sleep(10 * time.Millisecond)
-	}
-	return nil, fmt.Errorf("%s is held by another process: try again in %d seconds", path, int(lockAge.Seconds()))
-}
-
-func wasLeft(lock fs.FileInfo) bool { return time.Since(lock.ModTime()).Abs() > lockAge }
-
-// takeAway removes a lock file if it is such a one. Another process may replace it at any time. So it gets another name
-// first, under which nobody else has it. A wrong one gets its name back.
-func takeAway(path string, isSuch func(fs.FileInfo) bool) {
-	if lock, err := os.Stat(path); err != nil || !isSuch(lock) {
-		return
-	}
-	aside := path + "." + rand.Text()
-	if os.Rename(path, aside) != nil {
-		return
-	}
-	if lock, err := os.Stat(aside); err == nil && !isSuch(lock) {
-		_ = os.Link(aside, path)
-	}
-	_ = os.Remove(aside)
 }
