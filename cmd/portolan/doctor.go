@@ -22,6 +22,7 @@ import (
 type report struct {
 	client         *http.Client
 	origin         string
+	headers        []string // of requests to the server: names and values
 	out            io.Writer
 	checks, failed int
 }
@@ -43,6 +44,7 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	flags := newFlags("doctor")
 	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
 	origin, key, ticket := flags.String("origin", "", ""), flags.String("key", "", ""), flags.String("ticket", "", "")
+	headers := headersFlag(flags)
 	if err := parseAll(flags, args); err != nil {
 		return err
 	}
@@ -66,6 +68,9 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	defer transport.CloseIdleConnections()
+	for name, value := range headers {
+		r.headers = append(r.headers, name, value)
+	}
 	if *proxyURL != "" {
 		r.checkProxy(ctx, *proxyURL, *server, *key, *ticket)
 	} else {
@@ -99,8 +104,8 @@ const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"
 
 // speaksModern reports whether the server speaks 2026-07-28.
 func (r *report) speaksModern(ctx context.Context, server string) bool {
-	a, _ := r.do(ctx, "POST", server, discover, "Origin", r.origin, "Content-Type", "application/json",
-		"Accept", acceptBoth, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover")
+	a, _ := r.do(ctx, "POST", server, discover, append([]string{"Origin", r.origin, "Content-Type", "application/json",
+		"Accept", acceptBoth, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover"}, r.headers...)...)
 	var said struct {
 		Result struct{ SupportedVersions []string }
 	}
@@ -217,8 +222,12 @@ func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string)
 	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
 	send := func(method, body, target, accept string) answer {
-		a, _ := r.do(ctx, method, at, body, "Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
-			"X-Portolan-Ticket", ticket, "Content-Type", "application/json", "Accept", accept)
+		header := []string{"Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
+			"X-Portolan-Ticket", ticket, "Content-Type", "application/json", "Accept", accept}
+		if target == server {
+			header = append(header, r.headers...)
+		}
+		a, _ := r.do(ctx, method, at, body, header...)
 		return a
 	}
 	a = send("POST", initialize, "https://169.254.169.254/latest/meta-data", acceptBoth)
@@ -241,12 +250,12 @@ func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string)
 
 // checkServer checks whether a page can use a server directly.
 func (r *report) checkServer(ctx context.Context, server string) {
-	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept",
-		acceptBoth)
+	a, err := r.do(ctx, "POST", server, initialize, append([]string{"Origin", r.origin, "Content-Type", "application/json",
+		"Accept", acceptBoth}, r.headers...)...)
 	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
-	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
+	get, err := r.do(ctx, "GET", server, "", append([]string{"Origin", r.origin, "Accept", "text/event-stream"}, r.headers...)...)
 	r.noteMCP("it", "the URL", a, get)
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
 	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
@@ -258,8 +267,14 @@ func (r *report) checkServer(ctx context.Context, server string) {
 	if a.status == 401 {
 		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read",
 			"Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
+		fmt.Fprintln(r.out, "note  Its version shows behind the sign-in only: give a token by --header 'Authorization: Bearer TOKEN'.")
 	}
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
+	for i := 0; i < len(r.headers); i += 2 {
+		if name := strings.ToLower(r.headers[i]); !slices.Contains(asked, name) {
+			asked = append(asked, name)
+		}
+	}
 	modern := r.speaksModern(ctx, server)
 	if modern {
 		asked = append(asked, "mcp-method", "mcp-name")

@@ -11,7 +11,7 @@
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
 //	    [--trusted-proxy ADDR…] [--log-file FILE]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
-//	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET]
+//	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET] [--header 'K: V']
 //	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
 //	    [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
 //	portolan bridge pair|clients|token
@@ -63,7 +63,7 @@ const usage = `usage:
       [--trusted-proxy ADDR…] [--log-file FILE]
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
-  portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET]
+  portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET] [--header 'K: V']
   portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
       [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
   portolan bridge pair|clients|token

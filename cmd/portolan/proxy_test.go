@@ -163,6 +163,43 @@ func TestDoctorOfAModernServer(t *testing.T) {
 	}
 }
 
+// The version of a server that asks for sign-in shows with a token. So do the headers that its pages lack.
+func TestDoctorBehindASignIn(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", ide)
+		w.Header().Set("Access-Control-Allow-Headers", "content-type, mcp-protocol-version, mcp-session-id, authorization")
+		w.Header().Set("Access-Control-Expose-Headers", "WWW-Authenticate")
+		switch {
+		case req.Method == http.MethodOptions:
+			w.WriteHeader(http.StatusNoContent)
+		case req.Header.Get("Authorization") != "Bearer right":
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(http.StatusUnauthorized)
+		case req.Method == http.MethodGet:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		default:
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}`)
+		}
+	}))
+	defer server.Close()
+	const lacks = "FAIL  it allows the header mcp-method\n"
+	const advice = "give a token by --header 'Authorization: Bearer TOKEN'"
+	at := server.URL + "/mcp"
+	if code, out, _ := portolan(t, "doctor", "--server", at, "--origin", ide); code != 0 || !strings.Contains(out, advice) {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	code, out, errs := portolan(t, "doctor", "--server", at, "--origin", ide, "--header", "Authorization: Bearer right", "--header", "X-Api-Key: k")
+	if code != 1 || !strings.Contains(out, lacks) || !strings.Contains(out, "FAIL  it allows the header x-api-key\n") ||
+		strings.Contains(out, advice) || strings.Contains(out+errs, "right") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private")
+	if code, out, errs := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--server", at, "--header", "Authorization: Bearer right"); code != 0 ||
+		!strings.Contains(out, "pass  the server answers MCP (status 200)") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
 // The doctor knows an MCP server by its words, and not by its status.
 func TestDoctorKnowsMCP(t *testing.T) {
 	type reply struct {
