@@ -48,7 +48,7 @@ const toolsChanged = () => {
 
 const settings = new Settings(() => {
   toolsChanged()
-  void module?.then((running) => running.changed(), () => {})
+  withModule((running) => running.changed())
 })
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
@@ -64,18 +64,16 @@ const pages = new PageTools(() => settings.pageTools, toolsChanged)
 const registry = new PublishedRegistry(
   (question, signal) => questions.ask(question, signal),
   toolsChanged,
-  () => void module?.then((running) => running.changed(), () => {}),
+  () => withModule((running) => running.changed()),
   ({ server, logger, level, text, dropped }) =>
-    void module?.then(
-      (running) =>
-        running.log(
-          logger ? `${server}/${logger}` : server,
-          level,
-          dropped ? `${dropped} messages were dropped` : text,
-        ),
-      () => {},
+    withModule((running) =>
+      running.log(
+        logger ? `${server}/${logger}` : server,
+        level,
+        dropped ? `${dropped} messages were dropped` : text,
+      )
     ),
-  (uri) => void (settings.options.publishRegistry && module?.then((running) => running.updated(uri), () => {})),
+  (uri) => settings.options.publishRegistry && withModule((running) => running.updated(uri)),
 )
 
 // The tools.
@@ -117,6 +115,9 @@ const started = new StartedCalls((...call) => performer.perform(...call))
 let module: Promise<ToolModule> | undefined
 let offered = ''
 let offering: ReturnType<typeof setTimeout> | undefined
+
+/** Does something with the module if it runs. */
+const withModule = (work: (running: ToolModule) => void) => void module?.then(work, () => {})
 
 /** Returns the module with the current tools. Starts it if it is not running. */
 async function runningModule(): Promise<ToolModule> {
@@ -190,7 +191,7 @@ function offer(running: ToolModule): void {
 function offerSoon(): void {
   offering ??= setTimeout(() => {
     offering = undefined
-    void module?.then(offer, () => {})
+    withModule(offer)
   }, 50)
 }
 

@@ -258,7 +258,7 @@ export class Chats {
   }
 
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
-    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode }, signal, ends } = run
+    const { prompt, prompt: { site }, progress, view: { id, mode }, signal, ends } = run
     const spec = this.profiles.of(site)
     const begun = Date.now()
     const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, ends)
@@ -269,12 +269,9 @@ export class Chats {
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     run.paused = false
     const order: Order = {
+      ...prompt,
       id,
-      prompt,
       mode,
-      model,
-      temperature,
-      preferred,
       readModels: mode === 'auto' && this.models.wanted(site),
       debugTexts,
       deadline: Date.now() + ends - performance.now(),

@@ -1,3 +1,4 @@
+import { timeout } from '../timeout.ts'
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
 import { annotations, object, reporter } from './tools.ts'
 
@@ -157,14 +158,11 @@ export class StartedCalls {
     if (job.endedAt) return
     const report = reporter(call)
     let said = ''
-    const { promise: over, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ms)
+    const left = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()))
     const watch = setInterval(() => {
       if (job.step !== said) report(said = job.step)
     }, 500)
-    call.signal.addEventListener('abort', () => resolve())
-    await Promise.race([job.done, over])
-    clearTimeout(timer)
+    await timeout(ms, Promise.race([job.done, left]))
     clearInterval(watch)
   }
 

@@ -29,9 +29,9 @@ type Places = Partial<Record<Site, TabRecord>>
 /** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
 export class ChatTabs extends Stored<Places> {
   /** By site, the last work on its tab. One waits for the other, so that a site has one window. */
-  private readonly turns = new Map<Site, Promise<unknown>>()
+  readonly #turns = new Map<Site, Promise<unknown>>()
   /** The same tabs. An extension that is reloaded or updated loses its session, but not its tabs. */
-  private readonly lasting = new Stored<Places>('local', 'places', {})
+  readonly #lasting = new Stored<Places>('local', 'places', {})
 
   constructor() {
     super('session', 'places', {})
@@ -42,11 +42,11 @@ export class ChatTabs extends Stored<Places> {
    * in each session, so another tab may have the id.
    */
   override async load(): Promise<void> {
-    await Promise.all([super.load(), this.lasting.load(), browser.undoInjections()])
-    if (this.records().length || browser.inFirefox()) return
+    await Promise.all([super.load(), this.#lasting.load(), browser.undoInjections()])
+    if (this.#records().length || browser.inFirefox()) return
     const found: Places = {}
     for (const site of sites) {
-      const record = this.lasting.value[site]
+      const record = this.#lasting.value[site]
       const tab = record && await browser.getTab(record.tabId)
       if (tab && tab.windowId === record.windowId && isAt(siteSpecs[site], tab.url)) found[site] = record
     }
@@ -54,7 +54,7 @@ export class ChatTabs extends Stored<Places> {
   }
 
   override set(value: Places): Promise<unknown> {
-    void this.lasting.set(value)
+    void this.#lasting.set(value)
     return super.set(value)
   }
 
@@ -64,7 +64,7 @@ export class ChatTabs extends Stored<Places> {
 
   /** Returns a site's tab as it is, or a new one. */
   async any(spec: SiteSpec, signal: AbortSignal): Promise<number> {
-    await this.turns.get(spec.site)
+    await this.#turns.get(spec.site)
     return this.tabOf(spec.site) ?? this.open(spec, spec.newChat, true, signal)
   }
 
@@ -73,16 +73,16 @@ export class ChatTabs extends Stored<Places> {
    * that is at the address already is not loaded again.
    */
   async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
-    return this.inTurn(spec.site, () => this.openNow(spec, url, stay, signal, deadline))
+    return this.#inTurn(spec.site, () => this.#openNow(spec, url, stay, signal, deadline))
   }
 
-  private inTurn<T>(site: Site, work: () => Promise<T>): Promise<T> {
-    const done = Promise.resolve(this.turns.get(site)).then(work)
-    this.turns.set(site, done.catch(() => {}))
+  #inTurn<T>(site: Site, work: () => Promise<T>): Promise<T> {
+    const done = Promise.resolve(this.#turns.get(site)).then(work)
+    this.#turns.set(site, done.catch(() => {}))
     return done
   }
 
-  private async openNow(
+  async #openNow(
     spec: SiteSpec,
     url: string,
     stay: boolean,
@@ -93,9 +93,9 @@ export class ChatTabs extends Stored<Places> {
     if (signal.aborted) throw cancelled()
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
-    const before = there && await this.begunAt(site, there)
+    const before = there && await this.#begunAt(site, there)
     if (stay && before && there?.complete && there.url === url) {
-      await this.used(site, there)
+      await this.#used(site, there)
       return there.id
     }
     if (there && (before === undefined || before === -1)) {
@@ -107,9 +107,9 @@ export class ChatTabs extends Stored<Places> {
     try {
       // The user's own tabs do not cover a page in a window of its own.
       const tab = there ?? await browser.openWindow(url, width, height).catch(() => browser.openBackgroundTab(url))
-      await this.used(site, tab)
+      await this.#used(site, tab)
       if (tab === there) await browser.goTo(tab.id, url)
-      await this.loaded(tab.id, spec, before, signal, deadline)
+      await this.#loaded(tab.id, spec, before, signal, deadline)
       return tab.id
     } finally {
       await undo()
@@ -119,13 +119,13 @@ export class ChatTabs extends Stored<Places> {
   /** Closes a site's tab, because its page failed or is idle. One that the user writes in or has taken is theirs. */
   async abandon(site: Site): Promise<void> {
     const tab = await browser.getTab(this.tabOf(site) ?? -1)
-    const begun = tab && this.begunAt(site, tab)
-    await this.forget(site)
+    const begun = tab && this.#begunAt(site, tab)
+    await this.#forget(site)
     if (tab && await begun !== -1) await browser.closeTab(tab.id)
   }
 
   /** When the document of a site's tab began, as `loadedAt`. -1 too if the user took it elsewhere; 0: an error page. */
-  private async begunAt(site: Site, tab: browser.Tab): Promise<number | false | undefined> {
+  async #begunAt(site: Site, tab: browser.Tab): Promise<number | false | undefined> {
     const isTaken = tab.complete && !this.value[site]?.away && !isAt(siteSpecs[site], tab.url)
     return isTaken ? -1 : loadedAt(tab.id, siteSpecs[site]).catch(() => 0)
   }
@@ -133,15 +133,15 @@ export class ChatTabs extends Stored<Places> {
   /** Starts the idle time of a tab after a run. */
   async leave(site: Site): Promise<void> {
     const record = this.value[site]
-    if (record) await this.used(site, { id: record.tabId, ...record })
+    if (record) await this.#used(site, { id: record.tabId, ...record })
   }
 
   /** Closes idle tabs. A tab stays if its page is seen, or was clicked or typed in: it may be on a second screen. */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
-    for (const [site, { tabId, usedAt }] of this.records()) {
+    for (const [site, { tabId, usedAt }] of this.#records()) {
       if (busy(site) || Date.now() - usedAt < idle) continue
       // A prompt that comes meanwhile waits, and gets another window.
-      await this.inTurn(site, async () => {
+      await this.#inTurn(site, async () => {
         if (this.value[site]?.usedAt !== usedAt || await browser.seesTab(tabId)) return
         const isUsed = browser.runInTab(tabId, () => navigator.userActivation.hasBeenActive, []).catch(() => false)
         if (!await timeout(reactionTimeout, isUsed)) await this.abandon(site)
@@ -151,20 +151,20 @@ export class ChatTabs extends Stored<Places> {
 
   /** Follows a tab that got another id. */
   replaced(tabId: number, replaced: number): void {
-    for (const [site, record] of this.records())
+    for (const [site, record] of this.#records())
       if (record.tabId === replaced) void this.set({ ...this.value, [site]: { ...record, tabId } })
   }
 
   /** Forgets a tab that was closed. */
   closed(tabId: number): void {
-    for (const [site, record] of this.records()) if (record.tabId === tabId) void this.forget(site)
+    for (const [site, record] of this.#records()) if (record.tabId === tabId) void this.#forget(site)
   }
 
-  private records(): [Site, TabRecord][] {
+  #records(): [Site, TabRecord][] {
     return Object.entries(this.value) as [Site, TabRecord][]
   }
 
-  private used(
+  #used(
     site: Site,
     { id: tabId, windowId }: Pick<browser.Tab, 'id' | 'windowId'>,
     away?: boolean,
@@ -172,13 +172,13 @@ export class ChatTabs extends Stored<Places> {
     return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now(), away } })
   }
 
-  private forget(site: Site): Promise<unknown> {
+  #forget(site: Site): Promise<unknown> {
     const { [site]: _, ...rest } = this.value
     return this.set(rest)
   }
 
   /** Resolves when a new document of the site can be driven. `before` is the old document's time. */
-  private async loaded(
+  async #loaded(
     tabId: number,
     spec: SiteSpec,
     before: number | false | undefined,
@@ -198,7 +198,7 @@ export class ChatTabs extends Stored<Places> {
       if (now && now !== before) return
       const left = elsewhere || (!tab.url && /cannot access|permission/i.test(why)) // a page we may not see
       if (left && tab.complete && performance.now() - begun > 3000) {
-        await this.used(spec.site, tab, true)
+        await this.#used(spec.site, tab, true)
         // Google's page for a log-in that it refused.
         if (/^https:\/\/accounts\.google\.com\/.*\/signin\/rejected/.test(tab.url)) {
           throw new ToolFault(

@@ -24,18 +24,18 @@ const storage: StorageAdapter = {
 
 /** The registry of the user's MCP servers, for the extension's pages and for desktop clients. */
 export class PublishedRegistry {
-  private registry: RegistryImage | undefined
-  private starting: Promise<RegistryImage> | undefined
-  private readonly offers: PublishedOffers
-  private known = new Map<string, string[]>()
+  #registry: RegistryImage | undefined
+  #starting: Promise<RegistryImage> | undefined
+  readonly #offers: PublishedOffers
+  #known = new Map<string, string[]>()
   /** Calls of desktop clients under way, by id. */
-  private readonly calls = new Map<string, ToolCall>()
-  private cached: { snapshot: unknown; tools: Tool[] } | undefined
-  private readonly askUser: AskUser
-  private readonly changed: () => void
-  private readonly offersChanged: () => void
-  private readonly logged: (entry: LogEntry) => void
-  private unfollow = () => {}
+  readonly #calls = new Map<string, ToolCall>()
+  #cached: { snapshot: unknown; tools: Tool[] } | undefined
+  readonly #askUser: AskUser
+  readonly #changed: () => void
+  readonly #offersChanged: () => void
+  readonly #logged: (entry: LogEntry) => void
+  #unfollow = () => {}
   /** Settles when the stored servers have answered, or have failed. */
   listed: Promise<unknown> | undefined
 
@@ -50,20 +50,20 @@ export class PublishedRegistry {
     logged: (entry: LogEntry) => void,
     updated: (uri: string) => void,
   ) {
-    this.askUser = askUser
-    this.changed = changed
-    this.offersChanged = offersChanged
-    this.logged = logged
-    this.offers = new PublishedOffers(updated)
+    this.#askUser = askUser
+    this.#changed = changed
+    this.#offersChanged = offersChanged
+    this.#logged = logged
+    this.#offers = new PublishedOffers(updated)
   }
 
   /**
    * Puts a question to the client of its call. The side panel asks during its own calls, and if the client cannot ask.
    * A question that may belong to several calls is asked there, too.
    */
-  private async ask(callId: unknown, question: ServerQuestion, signal: AbortSignal): Promise<ElicitationAnswer> {
+  async #ask(callId: unknown, question: ServerQuestion, signal: AbortSignal): Promise<ElicitationAnswer> {
     const { server: _, tool: __, awaitsEnd: ___, ...params } = question
-    const call = this.calls.get(String(callId))
+    const call = this.#calls.get(String(callId))
     if (call) {
       try {
         return await call.elicit(params) as ElicitationAnswer
@@ -71,21 +71,21 @@ export class PublishedRegistry {
         if (call.signal.aborted || signal.aborted) return { action: 'cancel' }
       }
     }
-    return this.askUser(question, signal)
+    return this.#askUser(question, signal)
   }
 
   /** Passes on what servers write to their logs, or no more. */
   async follow(on: boolean): Promise<void> {
-    this.unfollow()
-    const off = this.unfollow = () => {}
+    this.#unfollow()
+    const off = this.#unfollow = () => {}
     const registry = on && await this.open()
-    if (registry && this.unfollow === off) // else a later call decides
-      this.unfollow = registry.observe(({ log }) => log && this.logged(log), { logs: true })
+    if (registry && this.#unfollow === off) // else a later call decides
+      this.#unfollow = registry.observe(({ log }) => log && this.#logged(log), { logs: true })
   }
 
   /** Ends what the clients of a pairing's bridge have subscribed to. */
   unwatchAll(pairing: string): void {
-    this.offers.unwatchAll(pairing)
+    this.#offers.unwatchAll(pairing)
   }
 
   /** A request of a desktop client as a tool, so that it is admitted, stopped and logged as calls are. */
@@ -96,9 +96,9 @@ export class PublishedRegistry {
       inputSchema: {},
       run: async (call) => {
         const registry = await this.open()
-        this.calls.set(call.id, call)
+        this.#calls.set(call.id, call)
         try {
-          return await this.offers.answer(registry, method, call.args, {
+          return await this.#offers.answer(registry, method, call.args, {
             signal: call.signal,
             callId: call.id,
             pairing: call.client.pairing,
@@ -106,7 +106,7 @@ export class PublishedRegistry {
         } catch (e) {
           throw faultOf(e)
         } finally {
-          this.calls.delete(call.id)
+          this.#calls.delete(call.id)
         }
       },
     }
@@ -114,14 +114,14 @@ export class PublishedRegistry {
 
   /** Loads the stored servers, and connects to those that are on. */
   open(): Promise<RegistryImage> {
-    this.starting ??= this.start().catch((e: unknown) => {
-      this.starting = undefined
+    this.#starting ??= this.#start().catch((e: unknown) => {
+      this.#starting = undefined
       throw e
     })
-    return this.starting
+    return this.#starting
   }
 
-  private async start(): Promise<RegistryImage> {
+  async #start(): Promise<RegistryImage> {
     const registry = await create({
       wasm: browser.extensionUrl('portolan.wasm'),
       mode: 'main',
@@ -132,18 +132,18 @@ export class PublishedRegistry {
       validateResults: 'off', // desktop clients check results themselves
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: ({ callId, signal, server, tool, message, requestedSchema }) =>
-        this.ask(callId, { mode: 'form', server, tool, message, requestedSchema }, signal),
+        this.#ask(callId, { mode: 'form', server, tool, message, requestedSchema }, signal),
       onElicitationUrl: async ({ callId, signal, server, tool, message, url, elicitationId, awaitsEnd }) =>
-        (await this.ask(callId, { mode: 'url', server, tool, message, url, elicitationId, awaitsEnd }, signal)).action,
+        (await this.#ask(callId, { mode: 'url', server, tool, message, url, elicitationId, awaitsEnd }, signal)).action,
     }, false) // the side panel offers tools to models
-    this.registry = registry
+    this.#registry = registry
     registry.subscribe(() => {
       const { tools, servers } = registry.getSnapshot()
-      if (this.cached?.snapshot !== tools) this.changed()
-      this.offers.keep(servers)
+      if (this.#cached?.snapshot !== tools) this.#changed()
+      this.#offers.keep(servers)
       const known = knownLists(servers)
-      if (haveChanged(this.known, known)) this.offersChanged()
-      this.known = known
+      if (haveChanged(this.#known, known)) this.#offersChanged()
+      this.#known = known
     })
     this.listed = registry.discover()
     return registry
@@ -166,43 +166,43 @@ export class PublishedRegistry {
 
   /** Whether a server of an origin is known, or may be stored. */
   uses(origin: string): boolean {
-    const servers = this.registry?.getSnapshot().servers
+    const servers = this.#registry?.getSnapshot().servers
     return !servers || Object.values(servers).some((s) => originOf(s.config.url) === origin)
   }
 
   /** The servers' tools, by their names in the registry. */
   get tools(): Tool[] {
-    const { registry } = this
+    const registry = this.#registry
     if (!registry) return []
     const { tools } = registry.getSnapshot()
-    if (this.cached?.snapshot === tools) return this.cached.tools
+    if (this.#cached?.snapshot === tools) return this.#cached.tools
     const made = tools.map(({ name, server, definition, flags = [] }): Tool => ({
       ...definition,
       name,
       description: `[${server}] ${definition.description ?? ''}`.trim(),
       annotations: definition.annotations as Tool['annotations'],
       flags: () => [...flags, ...scanDefinition(definition)],
-      run: (call) => this.call(registry, server, call),
+      run: (call) => this.#call(registry, server, call),
     }))
-    this.cached = { snapshot: tools, tools: made }
+    this.#cached = { snapshot: tools, tools: made }
     return made
   }
 
-  private async call(registry: RegistryImage, server: string, call: ToolCall) {
-    this.calls.set(call.id, call)
+  async #call(registry: RegistryImage, server: string, call: ToolCall) {
+    this.#calls.set(call.id, call)
     try {
       const { content, structuredContent, _meta, isError } = await registry.call(call.tool, call.args, {
         callId: call.id,
         signal: call.signal,
         onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
-      this.offers.note(server, content)
+      this.#offers.note(server, content)
       const meta = { ..._meta, 'portolan/server': server, 'portolan/untrusted': true }
       return { content, structuredContent, _meta: meta, isError }
     } catch (e) {
       throw faultOf(e)
     } finally {
-      this.calls.delete(call.id)
+      this.#calls.delete(call.id)
     }
   }
 }

@@ -38,19 +38,19 @@ class Page {
   ended = false
   /** Resolves with the first list, or the end. */
   readonly listed: Promise<void>
-  private readonly port: browser.Port
-  private readonly calls = new Map<number, WaitingCall>()
-  private last = 0
+  readonly #port: browser.Port
+  readonly #calls = new Map<number, WaitingCall>()
+  #last = 0
 
   constructor(tabId: number, port: browser.Port, allows: (origin: string) => boolean, changed: () => void) {
     this.tabId = tabId
-    this.port = port
+    this.#port = port
     const { promise, resolve } = Promise.withResolvers<void>()
     this.listed = promise
     const end = () => {
       this.ended = true
-      for (const { reject } of this.calls.values()) reject(gone('The tool may have run.'))
-      this.calls.clear()
+      for (const { reject } of this.#calls.values()) reject(gone('The tool may have run.'))
+      this.#calls.clear()
       resolve()
       changed()
     }
@@ -63,8 +63,8 @@ class Page {
         resolve()
         return changed()
       }
-      const waiting = this.calls.get(m.id)
-      this.calls.delete(m.id)
+      const waiting = this.#calls.get(m.id)
+      this.#calls.delete(m.id)
       if (m.type === 'result') waiting?.resolve(m.text)
       else waiting?.reject(new ToolFault(m.code, m.message))
     }
@@ -73,10 +73,10 @@ class Page {
   /** Calls a tool. Resolves to what it returned, as text. */
   async call(tool: PageTool, args: Record<string, unknown>, signal: AbortSignal, seconds: number): Promise<string> {
     if (this.ended) throw gone(uncalled)
-    const id = ++this.last
-    const post = (m: ToPage) => this.port.post(m)
+    const id = ++this.#last
+    const post = (m: ToPage) => this.#port.post(m)
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    this.calls.set(id, { resolve, reject })
+    this.#calls.set(id, { resolve, reject })
     const give = (fault: ToolFault) => {
       post({ type: 'cancel', id })
       reject(fault)
@@ -92,15 +92,15 @@ class Page {
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)
-      this.calls.delete(id)
+      this.#calls.delete(id)
     }
   }
 
   /** Ends its calls. A port tells its other end only. */
   close(): void {
-    this.port.close()
-    this.port.onclose?.()
-    this.port.onclose = null
+    this.#port.close()
+    this.#port.onclose?.()
+    this.#port.onclose = null
   }
 }
 
@@ -115,84 +115,84 @@ interface Named {
 
 /** The tools that open pages offer by the browser's modelContext (WebMCP), on origins that the user has switched on. */
 export class PageTools {
-  private readonly origins: () => readonly string[]
-  private readonly changed: () => void
+  readonly #origins: () => readonly string[]
+  readonly #changed: () => void
   private readonly granted = new Set<string>()
-  private readonly pages = new Map<number, Page>()
-  private readonly attaching = new Map<number, Promise<void>>()
+  readonly #pages = new Map<number, Page>()
+  readonly #attaching = new Map<number, Promise<void>>()
   /** The page and the tool of a call, as the user was asked about them. */
-  private readonly admitted = new WeakMap<AbortSignal, Named>()
-  private unwatch: (() => void) | undefined
+  readonly #admitted = new WeakMap<AbortSignal, Named>()
+  #unwatch: (() => void) | undefined
 
   /** `origins`: those that are switched on. `changed`: the lists may differ. */
   constructor(origins: () => readonly string[], changed: () => void) {
-    this.origins = origins
-    this.changed = changed
+    this.#origins = origins
+    this.#changed = changed
   }
 
   /** Follows a change of the origins or of the browser's permissions. Pages are connected later. */
   async follow(): Promise<void> {
-    for (const origin of [...this.granted]) if (!this.origins().includes(origin)) this.granted.delete(origin)
-    for (const origin of this.origins()) {
+    for (const origin of [...this.granted]) if (!this.#origins().includes(origin)) this.granted.delete(origin)
+    for (const origin of this.#origins()) {
       const wanted = { origins: [`${origin}/*`], permissions: ['scripting'] }
-      if (await browser.hasPermissions(wanted) && this.origins().includes(origin)) this.granted.add(origin)
+      if (await browser.hasPermissions(wanted) && this.#origins().includes(origin)) this.granted.add(origin)
       else this.granted.delete(origin)
     }
-    for (const page of [...this.pages.values()]) if (page.list && !this.allows(page.list.origin)) page.close()
+    for (const page of [...this.#pages.values()]) if (page.list && !this.#allows(page.list.origin)) page.close()
     // Without an origin, no page that is opened wakes the background.
     if (!this.granted.size) {
-      this.unwatch?.()
-      this.unwatch = undefined
+      this.#unwatch?.()
+      this.#unwatch = undefined
     } else {
-      this.unwatch ??= browser.onTabLoaded((id) => void this.refresh(id))
-      void this.refresh()
+      this.#unwatch ??= browser.onTabLoaded((id) => void this.#refresh(id))
+      void this.#refresh()
     }
-    this.changed()
+    this.#changed()
   }
 
-  private allows(origin: string): boolean {
+  #allows(origin: string): boolean {
     return this.granted.has(origin)
   }
 
   /** Connects to the pages of tabs that are new, or of this tab. Resolves once they have listed their tools. */
-  private async refresh(only?: number): Promise<void> {
+  async #refresh(only?: number): Promise<void> {
     const tabs = only === undefined ? await browser.listTabs() : [await browser.getTab(only)]
-    const wanted = tabs.filter((tab) => tab && URL.canParse(tab.url) && this.allows(new URL(tab.url).origin))
-    await Promise.all(wanted.map((tab) => this.attach(tab!.id)))
+    const wanted = tabs.filter((tab) => tab && URL.canParse(tab.url) && this.#allows(new URL(tab.url).origin))
+    await Promise.all(wanted.map((tab) => this.#attach(tab!.id)))
   }
 
-  private attach(tabId: number): Promise<void> {
-    const known = this.attaching.get(tabId)
+  #attach(tabId: number): Promise<void> {
+    const known = this.#attaching.get(tabId)
     if (known) return known
-    if (this.pages.has(tabId)) return Promise.resolve()
-    const attached = this.attachNow(tabId).catch(() => {}).finally(() => this.attaching.delete(tabId))
-    this.attaching.set(tabId, attached)
+    if (this.#pages.has(tabId)) return Promise.resolve()
+    const attached = this.#attachNow(tabId).catch(() => {}).finally(() => this.#attaching.delete(tabId))
+    this.#attaching.set(tabId, attached)
     return attached
   }
 
-  private async attachNow(tabId: number): Promise<void> {
+  async #attachNow(tabId: number): Promise<void> {
     const injected = browser.injectFile(tabId, 'webmcp.js').then(() => true)
-    if (!await timeout(attachTimeout, injected)) return void injected.then(() => this.refresh(tabId), () => {}) // busy
-    if (this.pages.size >= mostPages) return
-    const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.allows(origin), () => {
-      if (page.ended && this.pages.get(tabId) === page) this.pages.delete(tabId)
-      this.changed()
+    if (!await timeout(attachTimeout, injected)) return void injected.then(() => this.#refresh(tabId), () => {}) // busy
+    if (this.#pages.size >= mostPages) return
+    const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.#allows(origin), () => {
+      if (page.ended && this.#pages.get(tabId) === page) this.#pages.delete(tabId)
+      this.#changed()
     })
     if (page.ended) return
-    this.pages.set(tabId, page)
+    this.#pages.set(tabId, page)
     await timeout(attachTimeout, page.listed)
   }
 
-  private listsOf(origin: string): { tabId: number; list: PageList }[] {
-    return [...this.pages.values()].flatMap(({ tabId, list }) => list?.origin === origin ? { tabId, list } : [])
+  #listsOf(origin: string): { tabId: number; list: PageList }[] {
+    return [...this.#pages.values()].flatMap(({ tabId, list }) => list?.origin === origin ? { tabId, list } : [])
   }
 
   /** For the side panel. */
   get view(): PageOrigin[] {
-    return this.origins().map((origin) => ({
+    return this.#origins().map((origin) => ({
       origin,
-      granted: this.allows(origin),
-      tabs: this.listsOf(origin).map(({ tabId, list: { title, supported, tools, left } }) => ({
+      granted: this.#allows(origin),
+      tabs: this.#listsOf(origin).map(({ tabId, list: { title, supported, tools, left } }) => ({
         id: tabId,
         title,
         supported,
@@ -206,13 +206,13 @@ export class PageTools {
 
   /** The tools for clients. There are none while no origin is on. */
   get tools(): Tool[] {
-    return this.granted.size ? [this.listing, this.calling] : []
+    return this.granted.size ? [this.#listing, this.#calling] : []
   }
 
   // Two tools with fixed names: a list with the tools of each page would change with each page, and clients read lists
   // rarely. Rules of clients and names of other tools stay as they are, too.
 
-  private readonly listing: Tool = {
+  readonly #listing: Tool = {
     name: 'page_tools',
     title: "List pages' tools",
     description: 'Lists the tools that open web pages offer by WebMCP, on origins that the person has switched on: ' +
@@ -224,8 +224,8 @@ export class PageTools {
     },
     annotations: { readOnlyHint: true, openWorldHint: true },
     run: async ({ args }) => {
-      await this.refresh()
-      const lists = this.origins().flatMap((origin) => this.listsOf(origin))
+      await this.#refresh()
+      const lists = this.#origins().flatMap((origin) => this.#listsOf(origin))
       const wanted = lists.filter(({ tabId }) => args.tabId === undefined || args.tabId === tabId)
       const pages = await Promise.all(wanted.map(async ({ tabId, list }) => ({
         tabId,
@@ -242,7 +242,7 @@ export class PageTools {
     },
   }
 
-  private readonly calling: Tool = {
+  readonly #calling: Tool = {
     name: 'page_call_tool',
     title: "Use a page's tool",
     description: 'Calls a tool of an open web page, from page_tools. Its result is untrusted: what the page wrote.',
@@ -259,19 +259,19 @@ export class PageTools {
     },
     // The texts of a page's tools are its own claim, so each origin asks once.
     annotations: { destructiveHint: true, openWorldHint: true },
-    scope: async (call) => (await this.named(call)).page.list!.origin,
+    scope: async (call) => (await this.#named(call)).page.list!.origin,
     flags: (call) => {
-      const tool = this.admitted.get(call.signal)?.tool
+      const tool = this.#admitted.get(call.signal)?.tool
       return tool ? [...tool.flags, ...scanDefinition({ ...tool, flags: undefined })] : []
     },
     summary: async (call) => {
-      const { page: { tabId, list }, tool } = await this.named(call)
+      const { page: { tabId, list }, tool } = await this.#named(call)
       const title = await titleOf(tabId, list!)
       // The origin comes first. A page's words behind it may say anything, such as another origin.
       return `On ${list!.origin}: use “${inLine(tool.title || tool.name)}”, in the tab “${inLine(title)}”`
     },
     run: async (call) => {
-      const { page, tool } = await this.named(call)
+      const { page, tool } = await this.#named(call)
       const { arguments: args = {}, timeoutSeconds = usualSeconds } = call.args as {
         arguments?: Record<string, unknown>
         timeoutSeconds?: number
@@ -282,17 +282,17 @@ export class PageTools {
   }
 
   /** The page and the tool of a call. The page is the one that the user was asked about, even if the tab goes on. */
-  private async named({ args, signal }: ToolCall): Promise<Named> {
+  async #named({ args, signal }: ToolCall): Promise<Named> {
     const tabId = Number(args.tabId)
-    const before = this.admitted.get(signal)
+    const before = this.#admitted.get(signal)
     if (before?.page.ended) throw gone(uncalled)
     if (before) return before
     // The first try may reach the document that the tab is about to leave.
-    for (let tries = 0; !this.pages.get(tabId)?.list && tries < 2; tries++) await this.refresh(tabId)
-    const page = this.pages.get(tabId)
+    for (let tries = 0; !this.#pages.get(tabId)?.list && tries < 2; tries++) await this.#refresh(tabId)
+    const page = this.#pages.get(tabId)
     if (!page?.list || page.ended) {
       const { url = '' } = await browser.getTab(tabId) ?? {}
-      if (URL.canParse(url) && this.allows(new URL(url).origin))
+      if (URL.canParse(url) && this.#allows(new URL(url).origin))
         throw new ToolFault('TAB_CLOSED', 'The page has listed no tools yet. Try again.')
       const message = 'The person offers no tools of a page in this tab. They can switch on its origin in the side ' +
         'panel of Portolan.'
@@ -301,7 +301,7 @@ export class PageTools {
     const tool = page.list.tools.find((t) => t.name === args.name)
     if (!tool) throw new ToolFault('UNKNOWN_TOOL', `The page has no tool ${JSON.stringify(args.name)} now.`)
     const named = { page, tool }
-    this.admitted.set(signal, named)
+    this.#admitted.set(signal, named)
     return named
   }
 }
