@@ -221,6 +221,20 @@ test('comparisons that run at once do not promise themselves the same prompts', 
   await run(1) // what is over holds nothing back
 })
 
+test('a site whose pages the extension may not use is not opened for a snapshot', async (t) => {
+  const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
+  const { permissions } = chrome
+  t.after(() => Object.assign(chrome, { permissions }))
+  Object.assign(chrome, { permissions: { contains: async () => false } })
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true })
+  const snapshot = chatTools(chats).find((tool) => tool.name === 'chat_snapshot')!
+  const call = { args: { service: 'gemini' }, signal: AbortSignal.abort() } as unknown as ToolCall
+  const message = /may not use the pages of Gemini\. The person can allow it in the side panel/
+  await assert.rejects(snapshot.run(call), { code: 'CHAT_DISABLED', message })
+})
+
 test('a later prompt does not continue a chat of a comparison', async () => {
   const { chats, call } = await consensus((site, n) => `${site} ${n}`)
   assert.deepEqual(chats.conversations.of(call.client, {}), [])

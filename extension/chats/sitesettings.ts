@@ -58,23 +58,27 @@ export class SiteSettings {
     void this.tallies.set({ ...this.tallies.value, [site]: { ...tally, [outcome]: tally[outcome] + 1 } })
   }
 
+  /** Throws CHAT_DISABLED for a site that the extension may not use. */
+  check(site: Site): void {
+    const { label } = siteSpecs[site]
+    const why = !this.of(site).enabled
+      ? `${label} is switched off. The person can switch it on`
+      : !this.granted[site] && `The extension may not use the pages of ${label}. The person can allow it`
+    if (why) throw new ToolFault('CHAT_DISABLED', `${why} in the side panel of Portolan.`)
+  }
+
   /** Admits and counts a prompt, and returns when. Throws CHAT_DISABLED or RATE_LIMITED. */
   admit(site: Site): number {
-    const { label } = siteSpecs[site]
-    const { enabled, perHour } = this.of(site)
-    const inPanel = 'in the side panel of Portolan.'
-    if (!enabled)
-      throw new ToolFault('CHAT_DISABLED', `${label} is switched off. The person can switch it on ${inPanel}`)
-    if (!this.granted[site]) {
-      const message = `The extension may not use the pages of ${label}. The person can allow it ${inPanel}`
-      throw new ToolFault('CHAT_DISABLED', message)
-    }
+    this.check(site)
+    const { perHour } = this.of(site)
     const recent = this.usedThisHour(site)
     if (recent.length >= perHour) {
       const minutes = Math.ceil((recent.at(-perHour)! + hour - Date.now()) / 60_000)
       throw new ToolFault(
         'RATE_LIMITED',
-        `At most ${perHour} prompts an hour go to ${label}, as the person set it. Try again in ${minutes} minutes.`,
+        `At most ${perHour} prompts an hour go to ${
+          siteSpecs[site].label
+        }, as the person set it. Try again in ${minutes} minutes.`,
       )
     }
     const now = Date.now()

@@ -203,6 +203,7 @@ async function several(
 }
 
 async function snapshot(chats: Chats, site: Site, signal: AbortSignal): Promise<ToolOutput> {
+  chats.settings.check(site)
   const spec = chats.profiles.of(site)
   const seen = await snapshotOf(await chats.tabs.any(spec, signal), spec)
   return {
