@@ -235,6 +235,30 @@ test('a site whose pages the extension may not use is not opened for a snapshot'
   await assert.rejects(snapshot.run(call), { code: 'CHAT_DISABLED', message })
 })
 
+test('a prompt that is sent again, because the site is stuck, counts again', async () => {
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  let tries = 0
+  let kind = ''
+  const attempt = async () => {
+    tries++
+    throw new ToolFault('STUCK', 'stuck', { kind })
+  }
+  Object.assign(chats, { attempt })
+  Object.assign(chats.tabs, { abandon: async () => {} })
+  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const ask = async (site: Site, perHour: number, why: string) => {
+    tries = 0
+    kind = why
+    chats.set(site, { enabled: true, perHour })
+    await assert.rejects(chats.ask({ site, prompt: 'p' }, call, { step() {}, partial() {} }), { code: 'STUCK' })
+    return [tries, chats.views[site].usedThisHour]
+  }
+  assert.deepEqual(await ask('gemini', 30, 'no response'), [3, 3])
+  assert.deepEqual(await ask('chatgpt', 2, 'no response'), [2, 2], 'the limit ends the further tries')
+  assert.deepEqual(await ask('claude', 1, 'stop button'), [3, 1], 'nothing was sent before')
+})
+
 test('a later prompt does not continue a chat of a comparison', async () => {
   const { chats, call } = await consensus((site, n) => `${site} ${n}`)
   assert.deepEqual(chats.conversations.of(call.client, {}), [])

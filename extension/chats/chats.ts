@@ -248,6 +248,10 @@ export class Chats {
           (details?.state as TurnState | undefined)?.phase === 'opening'
         const stuck = code === 'STUCK' && !run.paused && attempt < retries && performance.now() < run.ends - leastTime
         if (!(stuck || gone) || run.signal.aborted) throw e
+        if (details?.kind === 'no response') { // the site has the prompt, and gets it once more
+          if (!this.settings.left(site)) throw e
+          this.settings.admit(site)
+        }
         remembered = undefined
         progress.step(
           gone ? `${label}: the last conversation is gone; a new one` : `${label} is stuck; once more in a new tab`,
