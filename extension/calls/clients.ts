@@ -48,7 +48,8 @@ export class Clients extends Stored<Record<string, ClientView>> {
       for (const c of oldest) delete next[c.key]
       void this.set(next)
     }
-    return { id: clean(claim?.id), pairing, key, name, version, project, samples: claim?.samples === true }
+    const { grants } = this.value[key]!
+    return { id: clean(claim?.id), pairing, key, name, version, project, grants, samples: claim?.samples === true }
   }
 
   grant(client: string, tool: string): Grant | undefined {

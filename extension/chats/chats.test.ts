@@ -2,10 +2,12 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Clients } from '../calls/clients.ts'
 import type { Options } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { Chats } from './chats.ts'
 import { Comparisons } from './comparisons.ts'
+import { compareTools } from './comparetools.ts'
 import { longestQueue } from './queue.ts'
 import type { Site } from './sites/site.ts'
 import { SiteSettings } from './sitesettings.ts'
@@ -189,7 +191,8 @@ async function consensus(answers: (site: Site, n: number) => string, rounds = 2)
     { answer: answers(site, ++asked[site]), conversationId: `talk-${site}`, url: '', timings: {}, flags: [] }
   )
   Object.assign(chats, { attempts })
-  const call = { client: { key: 'k', name: 'n' }, signal: new AbortController().signal } as ToolCall
+  const client = { key: 'k', name: 'n', grants: {} }
+  const call = { client, signal: new AbortController().signal } as ToolCall
   const order = { form: 'consensus', prompt: 'p', services, rounds, judge: 'gemini', maxChars: 1000 } as const
   const comparisons = new Comparisons(chats, () => {})
   const compared = await comparisons.run(order, call, () => {})
@@ -209,7 +212,7 @@ test('comparisons that run at once do not promise themselves the same prompts', 
     return { answer: site, conversationId: null, url: '', timings: {}, flags: [] }
   }
   Object.assign(chats, { attempts })
-  const call = { client: { key: 'k', name: 'n' }, signal: gives.signal } as ToolCall
+  const call = { client: { key: 'k', name: 'n', grants: {} as object }, signal: gives.signal } as ToolCall
   const order = { form: 'consensus', prompt: 'p', services, rounds: 2, judge: 'client', maxChars: 1000 } as const
   const comparisons = new Comparisons(chats, () => {})
   const run = (rounds: number) => comparisons.run({ ...order, rounds }, call, () => {})
@@ -221,18 +224,34 @@ test('comparisons that run at once do not promise themselves the same prompts', 
   await run(1) // what is over holds nothing back
 })
 
-test('a site whose pages the extension may not use is not opened for a snapshot', async (t) => {
-  const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
-  const { permissions } = chrome
-  t.after(() => Object.assign(chrome, { permissions }))
-  Object.assign(chrome, { permissions: { contains: async () => false } })
+test('a chat that a client may not use, or not unasked, gets no prompt by the tools of several chats', async () => {
   const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
   await chats.load()
-  chats.set('gemini', { enabled: true })
-  const snapshot = chatTools(chats).find((tool) => tool.name === 'chat_snapshot')!
-  const call = { args: { service: 'gemini' }, signal: AbortSignal.abort() } as unknown as ToolCall
-  const message = /may not use the pages of Gemini\. The person can allow it in the side panel/
-  await assert.rejects(snapshot.run(call), { code: 'CHAT_DISABLED', message })
+  const services: Site[] = ['chatgpt', 'gemini', 'claude', 'grok']
+  for (const site of services) chats.set(site, { enabled: true })
+  const asked: Site[] = []
+  const attempts = async ({ prompt: { site } }: { prompt: { site: Site } }) => {
+    asked.push(site)
+    return { answer: site, conversationId: null, url: '', timings: {}, flags: [] }
+  }
+  Object.assign(chats, { attempts })
+  const clients = new Clients(() => {})
+  const { key } = clients.seen({ name: 'Editor' }, 'bridge')
+  await clients.setGrant(key, 'chat_chatgpt', 'deny')
+  await clients.setGrant(key, 'chat_gemini', 'ask')
+  await clients.setGrant(key, 'chat_claude', 'allow')
+  const { signal } = new AbortController()
+  const call = { client: clients.seen({ name: 'Editor' }, 'bridge'), signal, args: { prompt: 'p' }, progress() {} }
+  const tools = [...chatTools(chats), ...compareTools(new Comparisons(chats, () => {}), services)]
+  for (const name of ['chat_all', 'chat_compare', 'chat_consensus']) {
+    const tool = tools.find((t) => t.name === name)!
+    const { structuredContent } = await tool.run(call as unknown as ToolCall)
+    const { answers, ...rest } = structuredContent as Record<string, Record<string, object>>
+    const outcomes = answers ?? rest
+    const codes = services.map((site) => (outcomes[site] as { error?: { code: string } }).error?.code)
+    assert.deepEqual(codes, ['DENIED', 'DENIED', undefined, undefined], name)
+  }
+  assert.deepEqual([...new Set(asked)], ['claude', 'grok'])
 })
 
 test('a prompt that is sent again, because the site is stuck, counts again', async () => {
@@ -257,6 +276,20 @@ test('a prompt that is sent again, because the site is stuck, counts again', asy
   assert.deepEqual(await ask('gemini', 30, 'no response'), [3, 3])
   assert.deepEqual(await ask('chatgpt', 2, 'no response'), [2, 2], 'the limit ends the further tries')
   assert.deepEqual(await ask('claude', 1, 'stop button'), [3, 1], 'nothing was sent before')
+})
+
+test('a site whose pages the extension may not use is not opened for a snapshot', async (t) => {
+  const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
+  const { permissions } = chrome
+  t.after(() => Object.assign(chrome, { permissions }))
+  Object.assign(chrome, { permissions: { contains: async () => false } })
+  const chats = new Chats(() => ({}) as Options, () => {}, () => {}, () => {})
+  await chats.load()
+  chats.set('gemini', { enabled: true })
+  const snapshot = chatTools(chats).find((tool) => tool.name === 'chat_snapshot')!
+  const call = { args: { service: 'gemini' }, signal: AbortSignal.abort() } as unknown as ToolCall
+  const message = /may not use the pages of Gemini\. The person can allow it in the side panel/
+  await assert.rejects(snapshot.run(call), { code: 'CHAT_DISABLED', message })
 })
 
 test('a later prompt does not continue a chat of a comparison', async () => {

@@ -162,6 +162,15 @@ export class Chats {
     if (tabId !== undefined) await showTab(tabId)
   }
 
+  /** As {@link ask}, for a tool of several sites: the client's setting of the site's own tool holds, too. */
+  async askBeside(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
+    const { grants, name } = call.client
+    const tool = `chat_${prompt.site}`
+    if ((grants[tool] ?? 'allow') !== 'allow')
+      throw new ToolFault('DENIED', `The person does not let ${name} use ${tool} unasked.`)
+    return this.ask(prompt, call, progress)
+  }
+
   /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault. */
   async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
     const { site } = prompt

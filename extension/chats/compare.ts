@@ -1,7 +1,7 @@
 import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Comparison } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
-import { longestRun, type Chats } from './chats.ts'
+import type { Chats } from './chats.ts'
 import type { Answer } from './drivermessages.ts'
 import {
   judgePrompt,
@@ -157,10 +157,10 @@ export class Compare implements Compared {
     prompt: Pick<Parameters<Chats['ask']>[0], 'site' | 'prompt' | 'conversationId'>,
     round = this.rounds,
   ): Promise<Answer> {
-    const { chats, order: { timeoutSeconds = longestRun }, call, step, sends } = this.work
+    const { chats, order: { timeoutSeconds }, call, step, sends } = this.work
     const { label } = siteSpecs[prompt.site]
     sends(prompt.site)
-    return chats.ask({ ...prompt, fresh: true, timeoutSeconds }, call, {
+    return chats.askBeside({ ...prompt, fresh: true, timeoutSeconds }, call, {
       step: (text) => step(`Round ${round}: ${text}`),
       partial: (text) => step(`Round ${round}: ${label} has written ${text.length} characters`),
     })

@@ -127,14 +127,7 @@ export function chatTools(chats: Chats): Tool[] {
       },
       ['prompt'],
     ),
-    run: (call) => {
-      const { services = on, prompt, timeoutSeconds } = call.args as {
-        services?: Site[]
-        prompt: string
-        timeoutSeconds?: number
-      }
-      return several(chats, call, services, prompt, timeoutSeconds)
-    },
+    run: (call) => several(chats, call, { services: on, ...call.args as { prompt: string } }),
   }, {
     name: 'chat_snapshot',
     title: "Look at a chat's page",
@@ -177,16 +170,14 @@ async function one(chats: Chats, call: ToolCall, prompt: Prompt): Promise<ToolOu
 async function several(
   chats: Chats,
   call: ToolCall,
-  services: Site[],
-  prompt: string,
-  timeoutSeconds = longestRun,
+  { services, ...prompt }: { services: Site[] } & Omit<Prompt, 'site'>,
 ): Promise<ToolOutput> {
   const step = reporter(call)
   const outcomes = await Promise.all(services.map(async (site) => {
     const { label } = siteSpecs[site]
     const partial = (text: string) => step(`${label}: ${text.slice(-longestProgress)}`)
     try {
-      const answer = await chats.ask({ site, prompt, timeoutSeconds }, call, { step, partial })
+      const answer = await chats.askBeside({ ...prompt, site }, call, { step, partial })
       return { site, label, text: answer.answer, value: structured(site, answer) }
     } catch (e) {
       const { code = 'UNKNOWN', message, details } = e as ToolFault

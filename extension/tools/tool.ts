@@ -1,4 +1,5 @@
 import type { ElicitationAnswer, Flag } from '../../wasm/js/shared/types.ts'
+import type { Grant } from '../messages.ts'
 
 /** Bookmarks and pages answer at once, so a longer silence is a fault. In ms. */
 export const idleMs = 30_000
@@ -64,6 +65,8 @@ export interface Client {
   key: string
   name: string
   version?: string
+  /** The user's settings of tools, at the beginning of a call. */
+  grants: Readonly<Record<string, Grant>>
   /** The client's model can be asked (sampling). */
   samples: boolean
   project?: string
