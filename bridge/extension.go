@@ -166,6 +166,7 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
 	l.offers = func() { b.offersChanged(l) }
 	l.pages = b.pagesChanged
+	l.named = func(label string) { b.rename(l, label) }
 	l.watched = func(uri string) bool { return len(b.watching(l, uri)) > 0 }
 	l.updated = func(uri string) { b.updated(l, uri) }
 	l.trouble = func(params json.RawMessage) {

@@ -143,6 +143,26 @@ func (b *Bridge) keep(who Pairing, key []byte) error {
 	})
 }
 
+// rename keeps the name that the person has given a connected profile.
+func (b *Bridge) rename(l *link, label string) {
+	if !l.rename(label) {
+		return
+	}
+	b.notify() // a client may have chosen the name
+	if b.opts.Ephemeral {
+		return
+	}
+	err := b.store.change(func(s *secrets) error {
+		if i := s.client(l.InstallID); i >= 0 {
+			s.Clients[i].Label = l.name()
+		}
+		return nil
+	})
+	if err != nil {
+		b.opts.Logger.Warn("the name of a browser profile was not kept", "error", err)
+	}
+}
+
 // Clients returns the paired browser profiles, in the order of their pairing.
 func (b *Bridge) Clients() ([]Pairing, error) {
 	s, err := b.store.load()

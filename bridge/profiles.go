@@ -45,7 +45,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 			continue // its list of tools has not arrived
 		}
 		all = append(all, l)
-		if profile == "" || l.Label == profile || l.InstallID == profile ||
+		if profile == "" || l.name() == profile || l.InstallID == profile ||
 			len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile) {
 			fit = append(fit, l)
 		}
@@ -72,7 +72,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 func profileNames(links []*link) string {
 	var out []string
 	for _, l := range links {
-		out = append(out, fmt.Sprintf("%q (%s)", l.Label, l.InstallID))
+		out = append(out, fmt.Sprintf("%q (%s)", l.name(), l.InstallID))
 	}
 	slices.Sort(out)
 	return strings.Join(out, ", ")

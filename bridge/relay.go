@@ -235,7 +235,7 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	f, err := l.begin(ctx, s.key, "tools/call")
 	switch {
 	case errors.Is(err, errBusy):
-		return toolError("Too many calls wait for the browser profile %q; try again when some have ended.", l.Label)
+		return toolError("Too many calls wait for the browser profile %q; try again when some have ended.", l.name())
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && l.stopped():

@@ -450,6 +450,36 @@ func TestProfilesAreAddressed(t *testing.T) {
 	}
 }
 
+// The person may give the profile another name in the extension after the pairing.
+func TestAProfileGetsAnotherName(t *testing.T) {
+	dir := t.TempDir()
+	b, e, _ := paired(t, &bridge.Options{Dir: dir})
+	_, c := e.open(t, b)
+	d := newDesktop(t, overHTTP(t, b, "?profile=Home"), nil)
+	d.names(t, false)
+	say := func(label, kept string) {
+		t.Helper()
+		err := c.Send(t.Context(), fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","method":"notifications/portolan/origins","params":{"origins":[],"label":%q}}`, label))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(patience); ; runtime.Gosched() {
+			clients, err := b.Clients()
+			if err == nil && clients[0].Label == kept {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%v, %v, want %q", clients, err, kept)
+			}
+		}
+	}
+	say("Home", "Home")
+	d.names(t, true)
+	say("Office\u202e", "Office") // nothing in it may control a terminal
+	d.names(t, false)
+}
+
 func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	dir := t.TempDir()
 	_, e, _ := paired(t, &bridge.Options{Dir: dir})

@@ -37,7 +37,7 @@ func (l *link) refresh(ctx context.Context) {
 			l.stale, l.listing = false, again
 			l.mu.Unlock()
 			if err != nil {
-				l.log.Warn("the extension's tools could not be listed", "profile", l.Label, "error", err)
+				l.log.Warn("the extension's tools could not be listed", "profile", l.name(), "error", err)
 			} else {
 				l.changed()
 			}
@@ -84,7 +84,7 @@ func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err erro
 		}
 		if result.NextCursor == "" {
 			if left > 0 {
-				l.log.Warn("the list of tools is too large", "profile", l.Label, "bytes", l.most, "tools left out", left)
+				l.log.Warn("the list of tools is too large", "profile", l.name(), "bytes", l.most, "tools left out", left)
 			}
 			return listOf(all), listOf(forOlder), nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/loopback"
 	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
@@ -107,8 +108,10 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
+			Label   string   `json:"label"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
+			l.spawn(func() { l.named(handshake.Label(p.Label)) })
 			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) }))
 			l.pages()
 		}
@@ -213,6 +216,24 @@ func (noCaller) progress(context.Context, progress)   {}
 func (noCaller) log(context.Context, json.RawMessage) {}
 func (noCaller) ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no client is there to answer"}
+}
+
+// name returns the profile's name. The person may change it at any time.
+func (l *link) name() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Label
+}
+
+// rename reports whether the name is another one.
+func (l *link) rename(label string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := label != "" && label != l.Label
+	if changed {
+		l.Label = label
+	}
+	return changed
 }
 
 // setApproved sets the origins of the pages that the person approved in the extension.

@@ -156,7 +156,7 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 			})
 			cancel()
 			if err != nil {
-				l.log.Warn("a resource is not watched any more", "profile", l.Label, "error", err)
+				l.log.Warn("a resource is not watched any more", "profile", l.name(), "error", err)
 			} else if only == "" {
 				b.updated(l, uri)
 			}

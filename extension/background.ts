@@ -234,9 +234,11 @@ const pairer = new Pairer({
   paired: (address, key) => links.paired(address, key),
   awakeDuring: browser.awakeDuring,
 })
-/** Names the approved origins to all bridges, or to that of a pairing. */
-const notifyOrigins = (pairing?: string) =>
-  links.notify('notifications/portolan/origins', { origins: settings.origins }, pairing)
+/** Names the approved origins and this profile to all bridges, or to that of a pairing. */
+const notifyOrigins = (pairing?: string) => {
+  const { origins, install: { label } } = settings
+  links.notify('notifications/portolan/origins', { origins, label }, pairing)
+}
 
 // The pages.
 
@@ -285,7 +287,7 @@ const publisher = new StatePublisher(
     unpair: ({ pairing }) => links.unpair(pairing).then(() => started.stop(pairing)),
     reconnect: ({ pairing }) => void links.reconnect(pairing),
     useToken: ({ address, token }) => links.useToken(address, token),
-    setLabel: ({ label }) => settings.setLabel(label),
+    setLabel: ({ label }) => settings.setLabel(label).then(() => notifyOrigins()),
     setChat: async ({ site, patch }) => {
       await readPermissions()
       await chats.set(site, patch).finally(toolsChanged)

@@ -103,10 +103,13 @@ func Parse(text []byte) (Message, error) {
 	}) {
 		return m, refuse(CodeBadMessage, "the install id is malformed")
 	}
-	m.Label = printable(m.Label, 64)
+	m.Label = Label(m.Label)
 	m.Code, m.Message = printable(m.Code, 32), printable(m.Message, 300)
 	return m, nil
 }
+
+// Label returns the name of a profile in a form that may be shown and kept.
+func Label(text string) string { return printable(text, 64) }
 
 // printable removes characters that could control a terminal, and cuts the text.
 func printable(text string, limit int) string {

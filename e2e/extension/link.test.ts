@@ -205,6 +205,10 @@ test('two clients at once get each their own answers, and two profiles are diffe
     '[]',
     "the first profile's bookmarks are not there",
   )
+  await other.ask('setLabel', { label: 'Third' }) // the bridge is paired already
+  const renamed = await rig.bridge.stdioClient('renamed', '--profile', 'Third')
+  await hasTool(renamed, 'bookmark_search')
+  assert.match(await rig.bridge.run('clients'), /"Third"/)
 })
 
 test('another program on the port learns nothing, and the paired bridge is found after it', async () => {
