@@ -66,7 +66,7 @@ type Bridge struct {
 	mu       sync.Mutex
 	links    map[string]*link                // by install id
 	moved    time.Time                       // when a browser last came or left; the start before one has
-	stops    map[string]func() bool          // reports whether a profile that the person stopped is still paired; by install id
+	stops    map[string]*link                // the last ones of profiles that the person stopped; by install id
 	shared   map[string]*relay               // of HTTP clients, by profile
 	single   map[*relay]bool                 // of other clients
 	watchers map[*mcp.ServerSession]*watcher // clients that watch resources
@@ -79,7 +79,7 @@ type Bridge struct {
 func New(opts *Options) (*Bridge, error) {
 	b := &Bridge{
 		opts: opts.withDefaults(), started: time.Now(), arrival: make(chan struct{}),
-		links: make(map[string]*link), stops: make(map[string]func() bool),
+		links: make(map[string]*link), stops: make(map[string]*link),
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
 		watchers: make(map[*mcp.ServerSession]*watcher), listBytes: maxListBytes,
 	}

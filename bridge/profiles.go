@@ -45,8 +45,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 			continue // its list of tools has not arrived
 		}
 		all = append(all, l)
-		if profile == "" || l.name() == profile || l.InstallID == profile ||
-			len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile) {
+		if l.fits(profile) {
 			fit = append(fit, l)
 		}
 	}
@@ -56,16 +55,23 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	case len(fit) > 1:
 		return nil, ambiguousError("Several browser profiles are connected: " + profileNames(fit) +
 			". Choose one with --profile, or with ?profile= in the URL")
-	case len(all) > 0:
-		return nil, notConnectedError(
-			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, profileNames(all)))
 	}
-	for _, paired := range b.stops {
-		if paired() {
+	for _, l := range b.stops {
+		if l.fits(profile) && l.allowed() {
 			return nil, errStopped
 		}
 	}
+	if len(all) > 0 {
+		return nil, notConnectedError(
+			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, profileNames(all)))
+	}
 	return nil, errNotConnected
+}
+
+// fits reports whether a client's choice means the link's profile.
+func (l *link) fits(profile string) bool {
+	return profile == "" || l.name() == profile || l.InstallID == profile ||
+		len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile)
 }
 
 // profileNames lists profiles as a person tells them apart.
@@ -101,7 +107,7 @@ func (b *Bridge) removeLink(l *link) {
 		delete(b.links, l.InstallID)
 		b.moved = time.Now()
 		if l.stopped() {
-			b.stops[l.InstallID] = l.allowed
+			b.stops[l.InstallID] = l
 		}
 	}
 	b.mu.Unlock()

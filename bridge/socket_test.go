@@ -489,6 +489,46 @@ func TestStoppedByThePerson(t *testing.T) {
 	}
 }
 
+// One profile is stopped by the person, and another one has not connected yet: clients of the latter wait for it.
+func TestAStoppedProfileStopsNoOther(t *testing.T) {
+	const stopped = "(STOPPED)"
+	b := start(t, &bridge.Options{Settle: patience})
+	work, home := newExtension("Work"), newExtension("Home")
+	work.pair(t, b)
+	home.pair(t, b)
+	work.connect(t, b)
+	clients := make(map[string]*desktop)
+	for _, name := range []string{"Work", "Home"} {
+		clients[name] = newDesktop(t, overHTTP(t, b, "?profile="+name), nil)
+	}
+	clients["Work"].names(t, true)
+	if err := work.ws.Close(websocket.StatusNormalClosure, "stopped by the person"); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if got, _ := clients["Work"].call(t, "echo", nil); strings.HasSuffix(got, stopped) {
+			break
+		}
+	}
+	answer := make(chan string, 1)
+	go func() {
+		result, err := clients["Home"].CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{}})
+		if err != nil {
+			t.Error(err)
+			close(answer)
+			return
+		}
+		answer <- said1(result)
+	}()
+	home.connect(t, b)
+	if got := <-answer; got != "Home: {}" {
+		t.Errorf("the other profile: %q", got)
+	}
+	if got, _ := clients["Work"].call(t, "echo", nil); !strings.HasSuffix(got, stopped) {
+		t.Errorf("the stopped profile, beside the other one: %q", got)
+	}
+}
+
 // TestRestart checks that pairings outlast the bridge, that the bridge frees its port, and
 // that calls under way end with it.
 func TestRestart(t *testing.T) {
