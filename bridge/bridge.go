@@ -249,9 +249,9 @@ func (b *Bridge) endSession(key string) {
 }
 
 // begun keeps a record of a session over HTTP until it ends.
-func (b *Bridge) begun(session *mcp.ServerSession) {
+func (b *Bridge) begun(session *mcp.ServerSession, page string) {
 	key := session.ID()
-	if !b.instances.begin(key, false) {
+	if !b.instances.begin(key, page, false) {
 		return
 	}
 	go func() {
@@ -269,7 +269,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile, project string, hangU
 	b.mu.Lock()
 	b.single[r] = true
 	b.mu.Unlock()
-	b.instances.begin(r.id, true)
+	b.instances.begin(r.id, "", true)
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

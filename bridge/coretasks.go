@@ -56,7 +56,7 @@ func failedResult(text json.RawMessage) bool {
 // startCoreTask begins a call as a task, and returns the spec's CreateTaskResult. wish is the param "task".
 func (r *relay) startCoreTask(ctx context.Context, s *sender, req *mcp.CallToolRequest, wish json.RawMessage) (mcp.Result, error) {
 	// Without a browser, the task's result says so.
-	if support, err := r.taskSupport(ctx, req.Params.Name); err == nil && support != "optional" && support != "required" {
+	if support, err := r.taskSupport(ctx, s, req.Params.Name); err == nil && support != "optional" && support != "required" {
 		message := fmt.Sprintf("%q cannot be called as a task", req.Params.Name)
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: message}
 	}

@@ -41,6 +41,9 @@ type sender struct {
 	header http.Header            // of its HTTP request, or nil
 }
 
+// page returns the origin of a client that is a page, or "".
+func (s *sender) page() string { return s.header.Get("Origin") }
+
 // senderOf returns the client of a request.
 func (r *relay) senderOf(req mcp.Request) *sender {
 	s := &sender{}

@@ -64,7 +64,7 @@ func (l *link) takeUpdates() []string {
 // offersChanged tells the clients of a profile that resources and prompts may have changed.
 func (b *Bridge) offersChanged(from *link) {
 	for _, r := range b.relays() {
-		if l, err := b.choose(r.profile); err == nil && l == from {
+		if l, err := b.choose(r.profile, ""); err == nil && l == from {
 			rawmsg.OffersChanged(r.server)
 		}
 	}
@@ -83,11 +83,10 @@ func (b *Bridge) sendEvent(ctx context.Context, from *link, params *mcp.LoggingM
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
 	for _, r := range b.relays() {
-		if l, err := b.choose(r.profile); err != nil || l != from {
-			continue
-		}
 		for session := range r.server.Sessions() {
-			_ = session.Log(ctx, params)
+			if l, err := b.choose(r.profile, b.instances.page(session.ID())); err == nil && l == from {
+				_ = session.Log(ctx, params)
+			}
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (b *Bridge) EndSettling() {
 // Connected reports whether a profile is connected.
 func (b *Bridge) Connected(installID string) bool { return b.connected(installID) }
 
+// Approves reports whether a profile approves a page.
+func (b *Bridge) Approves(page string) bool { return b.approved(page) }
+
 // IsPairing reports whether the pairing window is open.
 func (b *Bridge) IsPairing() bool { return b.pairing() }
 

@@ -81,7 +81,7 @@ func withTasks(can *mcp.ServerCapabilities) *mcp.ServerCapabilities {
 
 // startExtTask begins a call as a task, if its tool may be one. It returns nil if the call is to be made at once.
 func (r *relay) startExtTask(ctx context.Context, s *sender, req *mcp.CallToolRequest) (mcp.Result, error) {
-	support, _ := r.taskSupport(ctx, req.Params.Name) // without a browser, the call says so
+	support, _ := r.taskSupport(ctx, s, req.Params.Name) // without a browser, the call says so
 	switch {
 	case support != "optional" && support != "required", support == "optional" && !s.knowsTasks():
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 // learnHeaders lets go-sdk compare the headers Mcp-Param-… of a call with its arguments (2026-07-28). It does so for
 // tools in a list of its own, so the tools whose schemas name such headers are copied to it.
 func (r *relay) learnHeaders() {
-	l, err := r.bridge.choose(r.profile)
+	l, err := r.bridge.choose(r.profile, "")
 	if err != nil {
 		return
 	}

@@ -38,6 +38,7 @@ type instance struct {
 	number     int    // 0 until the first request
 	open       int    // HTTP requests under way
 	seen       time.Time
+	page       string // the origin, if the client is a page
 	lasting    bool   // until the session ends; an HTTP session may be left behind instead
 	roots      string // project by the client's roots
 	asked      bool   // the roots are known, or the client did not list them in time
@@ -45,13 +46,13 @@ type instance struct {
 }
 
 // begin keeps a record of a session until end. It is false if there is one.
-func (s *instances) begin(id string, lasting bool) bool {
+func (s *instances) begin(id, page string, lasting bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.beginLocked(id, lasting)
+	return s.beginLocked(id, page, lasting)
 }
 
-func (s *instances) beginLocked(id string, lasting bool) bool {
+func (s *instances) beginLocked(id, page string, lasting bool) bool {
 	if id == "" || s.sessions[id] != nil {
 		return false
 	}
@@ -61,7 +62,7 @@ func (s *instances) beginLocked(id string, lasting bool) bool {
 	if len(s.sessions) >= maxInstances {
 		s.makeRoom()
 	}
-	s.sessions[id] = &instance{seen: time.Now(), lasting: lasting}
+	s.sessions[id] = &instance{seen: time.Now(), page: page, lasting: lasting}
 	return true
 }
 
@@ -71,6 +72,13 @@ func (s *instances) session(id string) *instance {
 		return in
 	}
 	return &instance{}
+}
+
+// page returns the origin of a session's client, if that is a page.
+func (s *instances) page(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session(id).page
 }
 
 // makeRoom forgets the session that has been idle for longest. The caller holds mu.
@@ -133,7 +141,7 @@ func (s *instances) during(id string) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if strings.HasPrefix(id, "\n") { // of a client of 2026-07-28, which has no session
-		s.beginLocked(id, false)
+		s.beginLocked(id, "", false)
 	}
 	in := s.session(id)
 	in.open++

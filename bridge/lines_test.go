@@ -37,7 +37,7 @@ func TestLinesAreBounded(t *testing.T) {
 func TestSessionsThatMadeRoomAreBounded(t *testing.T) {
 	var s instances
 	for i := range 10 * maxInstances {
-		s.begin(strings.Repeat("s", 10)+string(rune(0x4e00+i)), false)
+		s.begin(strings.Repeat("s", 10)+string(rune(0x4e00+i)), "", false)
 	}
 	if n := len(s.takeLeft()); n > maxInstances {
 		t.Errorf("%d sessions are to be ended", n)
@@ -47,7 +47,7 @@ func TestSessionsThatMadeRoomAreBounded(t *testing.T) {
 // A session that a client ends while its stream is open is forgotten.
 func TestAnEndedSessionIsForgotten(t *testing.T) {
 	var s instances
-	s.begin("session", false)
+	s.begin("session", "", false)
 	streamEnds := s.during("session")
 	s.end("session")
 	streamEnds()

@@ -45,7 +45,7 @@ type link struct {
 	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, *mcp.LoggingMessageParams)
 	offers  func()                // called when resources and prompts may have changed
-	pages   func()                // called when other pages were approved
+	pages   func([]string, bool)  // called with the pages that lost their approval, and whether any approval changed
 	named   func(label string)    // called with the profile's name in the extension, or ""
 	watched func(uri string) bool // reports whether a client watches a resource
 	updated func(uri string)      // called when a watched resource has changed; it may wait for clients
@@ -71,7 +71,8 @@ type link struct {
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, turns: newTurns(max), most: maxListBytes, log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
-		changed: func() {}, offers: func() {}, pages: func() {}, named: func(string) {}, allowed: func() bool { return true },
+		changed: func() {}, offers: func() {}, pages: func([]string, bool) {}, named: func(string) {},
+		allowed: func() bool { return true },
 		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
 		updated: func(string) {}, again: func(context.Context) {}, trouble: func(json.RawMessage) {},
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}

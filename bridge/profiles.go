@@ -28,8 +28,9 @@ const errStopped = notConnectedError("No browser extension connected: the person
 
 // choose returns the connected profile that a client names. The name is a label, an
 // install id, or the first four or more characters of one. Without a name, the only
-// connected profile is meant.
-func (b *Bridge) choose(profile string) (*link, error) {
+// connected profile is meant. page is the origin of a client that is a page: for it there
+// are only the profiles in which the person approved it.
+func (b *Bridge) choose(profile, page string) (*link, error) {
 	if profile == "" {
 		profile = b.opts.Profile
 	}
@@ -43,6 +44,9 @@ func (b *Bridge) choose(profile string) (*link, error) {
 		}
 		if _, ok := l.listed(); !ok {
 			continue // its list of tools has not arrived
+		}
+		if !b.admits(l, page) {
+			continue
 		}
 		all = append(all, l)
 		if l.fits(profile) {
@@ -116,14 +120,22 @@ func (b *Bridge) removeLink(l *link) {
 	}
 }
 
-// pagesChanged ends the requests of pages that are not approved any more. Those of pages whose browser has only lost its
-// connection go on.
-func (b *Bridge) pagesChanged() {
+// pagesChanged follows the pages that a profile approves. It ends the requests of pages that the profile, or no
+// profile, approves any more. Those of pages whose browser has only lost its connection go on.
+func (b *Bridge) pagesChanged(removed []string, changed bool) {
+	if changed { // so have the lists of pages
+		b.notify()
+	}
 	for _, origin := range b.pages.names() {
-		if !b.approved(origin) {
+		if !b.approved(origin) || slices.Contains(removed, origin) && !slices.Contains(b.opts.Origins, origin) {
 			b.pages.end(origin)
 		}
 	}
+}
+
+// admits reports whether a page may use a profile. "" is a client that is no page.
+func (b *Bridge) admits(l *link, page string) bool {
+	return page == "" || slices.Contains(b.opts.Origins, page) || slices.Contains(l.approvedPages(), page)
 }
 
 // approved reports whether a page may use the MCP endpoint: the options or the

@@ -83,7 +83,7 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, err
 			}
 			if r.id == "" {
-				r.bridge.begun(s.session)
+				r.bridge.begun(s.session, s.page())
 			}
 			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
 				init.Instructions = unpaired + " " + init.Instructions
@@ -171,7 +171,7 @@ func (r *relay) notify() {
 }
 
 func (r *relay) list(ctx context.Context, s *sender) (mcp.Result, error) {
-	l, err := r.bridge.await(ctx, r.profile)
+	l, err := r.bridge.await(ctx, r.profile, s.page())
 	var which ambiguousError
 	switch {
 	case errors.As(err, &which): // an empty list would hide the reason
@@ -214,7 +214,7 @@ func stoppedError(format string, args ...any) (mcp.Result, error) {
 }
 
 func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, to caller) (mcp.Result, error) {
-	l, err := r.bridge.await(ctx, r.profile)
+	l, err := r.bridge.await(ctx, r.profile, s.page())
 	if err != nil && req.Params.Name == pairTool.Name && !r.bridge.mayConnect() {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: unpaired}}}, nil
 	}
@@ -296,7 +296,7 @@ func (r *relay) ask(ctx context.Context, s *sender, method string, req mcp.Reque
 	refused := func(err error) (mcp.Result, error) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	}
-	l, err := r.bridge.await(ctx, r.profile)
+	l, err := r.bridge.await(ctx, r.profile, s.page())
 	if empty := emptyLists[method]; empty != "" && errors.Is(err, errNotConnected) {
 		return &rawmsg.Result{Text: json.RawMessage(empty)}, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/bridge"
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
 // approve connects again, and sends origins over the socket.
@@ -79,6 +81,99 @@ func TestAPageLosesItsApproval(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("the stream of a page goes on")
 	}
+}
+
+// A page that one profile has approved reaches no other one, and loses a profile that takes its approval back.
+func TestAPageReachesOnlyTheProfilesThatApproveIt(t *testing.T) {
+	const page = "https://app.example"
+	b := start(t, nil)
+	work, home := newExtension("Work"), newExtension("Home")
+	work.pair(t, b)
+	home.pair(t, b)
+	token, err := b.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ofHome := home.open(t, b)
+	_, ofWork := work.open(t, b)
+	say := func(c *socket.Conn, method, params string) {
+		t.Helper()
+		err := c.Send(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/portolan/%s","params":%s}`, method, params))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	origins := func(c *socket.Conn, origins string) {
+		t.Helper()
+		say(c, "origins", `{"origins":[`+origins+`]}`)
+	}
+	for _, name := range []string{"Work", "Home"} { // both have listed their tools
+		newDesktop(t, overHTTP(t, b, "?profile="+name), nil).names(t, true)
+	}
+	client := func(query string) *desktop {
+		t.Helper()
+		return newDesktop(t, &mcp.StreamableClientTransport{
+			Endpoint: "http://" + b.Addr() + "/mcp" + query, MaxRetries: -1,
+			HTTPClient: &http.Client{Transport: fromPage{page, bearer{token}}},
+		}, nil)
+	}
+	origins(ofHome, `"`+page+`"`)
+	for !b.Approves(page) {
+		runtime.Gosched()
+	}
+	for _, query := range []string{"", "?profile=Home"} { // without a name, the profile that approves it
+		if got, _ := client(query).call(t, "echo", map[string]any{}); got != "Home: {}" {
+			t.Errorf("%q: %q", query, got)
+		}
+	}
+	events, ofAll := make(chan string, 10), make(chan string, 10)
+	log := func(events chan string) *mcp.ClientOptions {
+		return &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			events <- fmt.Sprint(req.Params.Data)
+		}}
+	}
+	program := newDesktop(t, overHTTP(t, b, "?profile=Work"), log(ofAll))
+	atWork := newDesktop(t, &mcp.StreamableClientTransport{
+		Endpoint: "http://" + b.Addr() + "/mcp?profile=Work", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: fromPage{page, bearer{token}}},
+	}, log(events))
+	for _, d := range []*desktop{program, atWork} {
+		if err := d.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, isError := atWork.call(t, "echo", map[string]any{}); !isError || !strings.Contains(got, `"Work" is not connected`) {
+		t.Errorf("the other profile: %q", got)
+	}
+	atWork.names(t, false)
+	say(ofWork, "event", `{"type":"secret"}`)
+	<-ofAll
+	origins(ofWork, `"`+page+`"`)
+	atWork.names(t, true)
+	say(ofWork, "event", `{"type":"known"}`)
+	if got := <-events; !strings.Contains(got, "known") {
+		t.Errorf("an event of a profile that did not approve the page: %s", got)
+	}
+	origins(ofWork, "")
+	_ = atWork.Wait() // its stream ends
+	if got, _ := client("?profile=Work").call(t, "echo", map[string]any{}); !strings.Contains(got, `"Work" is not connected`) {
+		t.Errorf("without the approval: %q", got)
+	}
+	if got, _ := client("").call(t, "echo", map[string]any{}); got != "Home: {}" {
+		t.Errorf("the profile that still approves it: %q", got)
+	}
+}
+
+// fromPage sends requests as a page does.
+type fromPage struct {
+	origin string
+	next   http.RoundTripper
+}
+
+func (f fromPage) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Origin", f.origin)
+	return f.next.RoundTrip(req)
 }
 
 func code(err error) string {

@@ -15,13 +15,13 @@ const startupWait = 10 * time.Second
 // await returns the link of a profile, as choose does. During the startup time it waits for
 // the profile to connect, unless the person stopped the extension. It waits for as long after
 // a browser has left, or has come without its list.
-func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
+func (b *Bridge) await(ctx context.Context, profile, page string) (*link, error) {
 	var over <-chan time.Time
 	for {
 		b.mu.Lock()
 		arrival := b.arrival
 		b.mu.Unlock()
-		l, err := b.choose(profile)
+		l, err := b.choose(profile, page)
 		none, ok := errors.AsType[notConnectedError](err)
 		if !ok || none == errStopped {
 			return l, err

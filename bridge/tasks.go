@@ -272,8 +272,8 @@ func (c taskCaller) progress(ctx context.Context, p progress) {
 
 // taskSupport returns what the extension says of a tool: "optional" if it may be called as a task, "required" if it
 // must be, and else "" or "forbidden". The error says why no browser can be asked.
-func (r *relay) taskSupport(ctx context.Context, tool string) (string, error) {
-	l, err := r.bridge.await(ctx, r.profile)
+func (r *relay) taskSupport(ctx context.Context, s *sender, tool string) (string, error) {
+	l, err := r.bridge.await(ctx, r.profile, s.page())
 	if err != nil {
 		return "", err
 	}

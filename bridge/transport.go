@@ -112,8 +112,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
 			l.spawn(func() { l.named(handshake.Label(p.Label)) })
-			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) }))
-			l.pages()
+			l.pages(l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) })))
 		}
 	default:
 		return false
@@ -237,11 +236,14 @@ func (l *link) rename(label string) bool {
 }
 
 // setApproved sets the origins of the pages that the person approved in the extension.
-// They count while the extension is connected.
-func (l *link) setApproved(origins []string) {
+// They count while the extension is connected. removed are those that are not approved any more.
+func (l *link) setApproved(origins []string) (removed []string, changed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := l.approved
 	l.approved = origins[:min(len(origins), 100)]
+	removed = slices.DeleteFunc(slices.Clone(before), func(o string) bool { return slices.Contains(l.approved, o) })
+	return removed, !slices.Equal(before, l.approved)
 }
 
 func (l *link) approvedPages() []string {

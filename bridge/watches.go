@@ -63,7 +63,7 @@ func (r *relay) unsubscribe(ctx context.Context, req *mcp.UnsubscribeRequest) er
 func (r *relay) unwatch(ctx context.Context, req *mcp.UnsubscribeRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), watchTimeout)
 	defer cancel()
-	l, err := r.bridge.choose(r.profile)
+	l, err := r.bridge.choose(r.profile, "")
 	if err != nil || len(r.bridge.watching(l, req.Params.URI)) > 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (b *Bridge) watching(l *link, uri string) map[*mcp.ServerSession]*relay {
 	}
 	b.mu.Unlock()
 	maps.DeleteFunc(relays, func(_ *mcp.ServerSession, r *relay) bool {
-		chosen, err := b.choose(r.profile)
+		chosen, err := b.choose(r.profile, "")
 		return err != nil || chosen != l
 	})
 	return relays
