@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -408,4 +409,38 @@ func TestConnectionsAreServedApart(t *testing.T) {
 	if text, failed := call(t, sessions[1], "ask", "{}"); failed || !strings.HasPrefix(text, "2 ") {
 		t.Errorf("after the other connection ended: %s", text)
 	}
+}
+
+// The bridge of each connection has 64 calls under way, and lets further ones wait.
+func TestTheCallsOfOneConnectionKeepNoOtherOut(t *testing.T) {
+	const most = 64
+	began := make(chan struct{}, most)
+	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
+		if c.Connection == 2 {
+			return echo(ctx, c, caller)
+		}
+		began <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	if err := s.Offer([]toolserver.Tool{tool("work", anything, false)}); err != nil {
+		t.Fatal(err)
+	}
+	first, second := connectAs(t, s, nil, 1), connectAs(t, s, nil, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	for range most {
+		calls.Go(func() { _, _ = first.CallTool(ctx, &mcp.CallToolParams{Name: "work"}) })
+	}
+	for range most {
+		<-began
+	}
+	if text, failed := call(t, first, "work", "{}"); !failed || !strings.HasPrefix(text, "64 calls are under way") {
+		t.Errorf("one more: %s", text)
+	}
+	if text, failed := call(t, second, "work", "{}"); failed {
+		t.Errorf("over the other connection: %s", text)
+	}
+	cancel()
+	calls.Wait()
 }
