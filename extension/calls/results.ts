@@ -42,8 +42,8 @@ type Part = keyof Kept['texts']
 /** Results that are too large for one message. The clients that they belong to read them on. */
 export class LargeResults {
   /** By handle, the longest unused first. */
-  private readonly kept = new Map<string, Kept>()
-  private size = 0
+  readonly #kept = new Map<string, Kept>()
+  #size = 0
 
   /** Returns a result that fits in a message. The rest is kept for the client. */
   fit(output: ToolOutput, client: string, hasSchema: boolean): ToolOutput {
@@ -72,7 +72,7 @@ export class LargeResults {
     const whole = [...texts.map(textOf), ...leftOut.length ? [JSON.stringify(leftOut)] : []].join('\n\n')
     if (cutText) kept.texts.text = whole
     if (!cutText && !cutStructured && !kept.blobs.length) return { ...output, _meta: meta }
-    this.keep(handle, kept)
+    this.#keep(handle, kept)
     const notes = cutStructured ? [{ type: 'text', text: noteOf(handle, 'structured', structured.length) }] : []
     const shown = [
       { type: 'text', text: headAndTail(whole, handle) },
@@ -101,12 +101,12 @@ export class LargeResults {
     name: 'resources/read',
     description: '',
     inputSchema: {},
-    run: async ({ args, client }) => this.resource(String(args.uri), client.key) as never,
+    run: async ({ args, client }) => this.#resource(String(args.uri), client.key) as never,
   }
 
-  private resource(uri: string, client: string): { contents: object[] } {
+  #resource(uri: string, client: string): { contents: object[] } {
     const [handle = '', at, part] = uri.slice(scheme.length).replace(/^\/\//, '').split('/')
-    const found = this.find(handle, client).blobs[Number(at)]
+    const found = this.#find(handle, client).blobs[Number(at)]
     const from = Number(part ?? 0) * largestBlob
     const blob = found?.data.slice(from, from + largestBlob)
     if (!blob) throw new ToolFault('unknown_resource', 'There is no such part of the result.')
@@ -149,7 +149,7 @@ export class LargeResults {
         find?: string
         part?: Part
       }
-      const text = this.find(handle, client.key).texts[part]
+      const text = this.#find(handle, client.key).texts[part]
       const found = find === undefined ? offset : lower(text).indexOf(lower(find), offset)
       if (found < 0) throw new ToolFault('not_found', 'The rest of the result does not have this text.')
       const at = find === undefined ? offset : Math.max(offset, found - beforeMatch)
@@ -175,35 +175,35 @@ export class LargeResults {
     },
   }
 
-  private find(handle: string, client: string): Kept {
-    this.tidy()
-    const kept = this.kept.get(handle)
+  #find(handle: string, client: string): Kept {
+    this.#tidy()
+    const kept = this.#kept.get(handle)
     if (!kept || kept.client !== client) {
       const message = 'There is no such result of yours any more. Results are kept for 15 minutes. ' +
         'Call the tool again only if it may run twice.'
       throw new ToolFault('gone', message)
     }
     kept.usedAt = Date.now()
-    this.kept.delete(handle)
-    this.kept.set(handle, kept)
+    this.#kept.delete(handle)
+    this.#kept.set(handle, kept)
     return kept
   }
 
-  private keep(handle: string, kept: Kept): void {
+  #keep(handle: string, kept: Kept): void {
     const { texts, blobs } = kept
     kept.size = texts.text.length + texts.structured.length + blobs.reduce((n, b) => n + b.data.length, 0)
-    this.kept.set(handle, kept)
-    this.size += kept.size
-    this.tidy()
+    this.#kept.set(handle, kept)
+    this.#size += kept.size
+    this.#tidy()
   }
 
   /** Forgets what nobody has used for long, and more of it while too much is kept. The newest stays. */
-  private tidy(): void {
-    for (const [handle, { usedAt, size }] of this.kept) {
+  #tidy(): void {
+    for (const [handle, { usedAt, size }] of this.#kept) {
       const old = Date.now() - usedAt > keptFor
-      if (!old && (this.size <= most || this.kept.size === 1)) return
-      this.kept.delete(handle)
-      this.size -= size
+      if (!old && (this.#size <= most || this.#kept.size === 1)) return
+      this.#kept.delete(handle)
+      this.#size -= size
     }
   }
 }

@@ -22,3 +22,13 @@ test('a connection to a silent bridge is closed, but not because the computer sl
   await after(30)
   assert.deepEqual(closed, [now])
 })
+
+test('a notification that the bridge would not take is dropped, and the connection stays', () => {
+  const record = { pairing: 'p', address: '127.0.0.1:55156', ephemeral: false }
+  const link = new BridgeLink({} as never, record, {} as never, true)
+  const sent: string[] = []
+  Object.assign(link, { connection: { send: (text: string) => sent.push(text) } })
+  for (const url of [`data:,${'é'.repeat(2 << 20)}`, 'https://example.com/'])
+    link.notify('notifications/portolan/event', { source: 'bookmarks', type: 'created', data: { url } })
+  assert.deepEqual(sent.map((text) => JSON.parse(text).params.data.url), ['https://example.com/'])
+})

@@ -34,6 +34,8 @@ export const openTimeout = 5000
 const proofTimeout = 5000
 /** A bridge that is silent for two of its pings is gone. */
 const silence = 50_000
+/** The bridge takes 2 MiB. A UTF-16 unit has up to three bytes. */
+const longestNotification = 600_000
 const firstWait = 1000
 /** An absent bridge is tried often, because clients wait for it. */
 const longestWait = 2000
@@ -84,9 +86,10 @@ export class BridgeLink {
     return this.attempt
   }
 
-  /** Notifies the bridge if it is connected. */
+  /** Notifies the bridge if it is connected. A longer notification is dropped: the bridge would end the connection. */
   notify(method: string, params: object): void {
-    this.connection?.send(JSON.stringify({ jsonrpc: '2.0', method, params }))
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params })
+    if (text.length < longestNotification) this.connection?.send(text)
   }
 
   stop(stopped: boolean): void {

@@ -21,49 +21,49 @@ export interface LinksHost extends LinkHost {
 
 /** The paired bridges. The extension is connected to all of them at the same time. */
 export class Links {
-  private readonly host: LinksHost
-  private links: BridgeLink[] = []
-  private stopped = false
+  readonly #host: LinksHost
+  #links: BridgeLink[] = []
+  #stopped = false
   /** Changes of the records, one after another. */
-  private writing: Promise<unknown> = Promise.resolve()
+  #writing: Promise<unknown> = Promise.resolve()
 
   constructor(host: LinksHost) {
-    this.host = host
+    this.#host = host
   }
 
   /** The state of each, the oldest pairing first. */
   get states(): Link[] {
-    return this.links.map((link) => link.state)
+    return this.#links.map((link) => link.state)
   }
 
   /** Reads the pairings. */
   async load(): Promise<void> {
-    const stored = await this.host.records.get()
-    const records = !stored || Array.isArray(stored) ? recordsOf(stored) : await this.migrate(stored)
-    this.use(records.map((r) => this.linkOf(r)))
+    const stored = await this.#host.records.get()
+    const records = !stored || Array.isArray(stored) ? recordsOf(stored) : await this.#migrate(stored)
+    this.#use(records.map((r) => this.#linkOf(r)))
     // A worker that ends between two writes leaves a key without a record.
-    void this.host.keys.remove((pairing) => !records.some((r) => r.pairing === pairing)).catch(() => {})
+    void this.#host.keys.remove((pairing) => !records.some((r) => r.pairing === pairing)).catch(() => {})
   }
 
   /** Connects to the bridges that it is not connected to. Called by alarms, and at the start. */
   async wake(): Promise<void> {
-    await Promise.all(this.links.map((link) => link.wake()))
+    await Promise.all(this.#links.map((link) => link.wake()))
   }
 
   /** Notifies the connected bridges, or the one of a pairing. */
   notify(method: string, params: object, pairing?: string): void {
-    for (const link of this.links)
+    for (const link of this.#links)
       if (pairing === undefined || link.state.pairing === pairing) link.notify(method, params)
   }
 
   stop(stopped: boolean): void {
-    this.stopped = stopped
-    for (const link of this.links) link.stop(stopped)
+    this.#stopped = stopped
+    for (const link of this.#links) link.stop(stopped)
   }
 
   /** Returns why no bridge at an address can be paired. */
   problem(address: string): Problem | undefined {
-    const others = this.links.filter((link) => link.state.address !== address)
+    const others = this.#links.filter((link) => link.state.address !== address)
     if (others.length < mostPaired) return addressProblem(address)
     return { code: 'TOO_MANY_BRIDGES', message: `${mostPaired} bridges are paired already. Unpair one first.` }
   }
@@ -71,9 +71,9 @@ export class Links {
   /** Uses the key of a new pairing. It takes the place of an earlier one with the same address. */
   async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
     const record: LinkRecord = { pairing: crypto.randomUUID(), address, ephemeral }
-    await this.host.keys.set(record.pairing, key)
-    const added = this.linkOf(record)
-    await this.change((r) => r.address === address, [record], [added])
+    await this.#host.keys.set(record.pairing, key)
+    const added = this.#linkOf(record)
+    await this.#change((r) => r.address === address, [record], [added])
     void added.wake()
   }
 
@@ -85,52 +85,52 @@ export class Links {
 
   /** Ends a pairing and forgets its key. */
   async unpair(pairing: string): Promise<void> {
-    await this.change((r) => r.pairing === pairing)
+    await this.#change((r) => r.pairing === pairing)
   }
 
   /** Connects again, as after a start. */
   async reconnect(pairing: string): Promise<void> {
-    await this.links.find((link) => link.state.pairing === pairing)?.reconnect()
+    await this.#links.find((link) => link.state.pairing === pairing)?.reconnect()
   }
 
   /** Ends the pairings for which `isOver` holds, and adds others. */
-  private async change(
+  async #change(
     isOver: (r: LinkRecord) => boolean,
     added: LinkRecord[] = [],
     links: BridgeLink[] = [],
   ): Promise<void> {
-    const { keys, records } = this.host
-    const written = this.writing.then(async () =>
+    const { keys, records } = this.#host
+    const written = this.#writing.then(async () =>
       records.set([...recordsOf(await records.get()).filter((r) => !isOver(r)), ...added])
     )
-    this.writing = written.catch(() => {})
+    this.#writing = written.catch(() => {})
     await written
-    const ended = this.links.filter((link) => isOver(link.state)) // also those of the change before
-    this.use([...this.links.filter((link) => !ended.includes(link)), ...links])
+    const ended = this.#links.filter((link) => isOver(link.state)) // also those of the change before
+    this.#use([...this.#links.filter((link) => !ended.includes(link)), ...links])
     for (const link of ended) {
       await link.end()
       await keys.remove((pairing) => pairing === link.state.pairing)
     }
   }
 
-  private use(links: BridgeLink[]): void {
-    this.links = links
-    this.host.watch(links.length > 0)
-    this.host.changed()
+  #use(links: BridgeLink[]): void {
+    this.#links = links
+    this.#host.watch(links.length > 0)
+    this.#host.changed()
   }
 
-  private linkOf(record: LinkRecord): BridgeLink {
-    const { host } = this
+  #linkOf(record: LinkRecord): BridgeLink {
+    const host = this.#host
     const { pairing } = record
     return new BridgeLink(host, record, {
       address: async () => recordsOf(await host.records.get()).find((r) => r.pairing === pairing)?.address,
       key: () => host.keys.get(pairing),
-    }, this.stopped)
+    }, this.#stopped)
   }
 
   /** Makes the one record of an older version a list. */
-  private async migrate({ address, ephemeral = false, pairing }: Partial<LinkRecord>): Promise<LinkRecord[]> {
-    const { keys, records } = this.host
+  async #migrate({ address, ephemeral = false, pairing }: Partial<LinkRecord>): Promise<LinkRecord[]> {
+    const { keys, records } = this.#host
     const key = await keys.get('bridge')
     const list = address && key ? [{ pairing: pairing ?? crypto.randomUUID(), address, ephemeral }] : []
     for (const r of list) await keys.set(r.pairing, key!)
