@@ -135,6 +135,27 @@ test('a worker that is terminated is replaced, with all it had', async (t) => {
   await page.evaluate('r.close()')
 })
 
+test('a worker that dies before its first reply is replaced by itself, too', async (t) => {
+  const page = await tab(await fresh(t), withServers('auto'))
+  const after = await page.evaluate(`(async () => {
+    await r.discover()
+    window.Worker = class extends Worker {
+      postMessage(message, ...more) {
+        super.postMessage(message, ...more)
+        if (workers.length < 3 && [message].flat().some((m) => m.method === 'attach')) super.terminate()
+      }
+    }
+    const settled = new Promise((resolve) => r.subscribe(() => {
+      const { errorCode } = r.getHealth().s
+      if (errorCode || workers.length === 3 && r.has('s__raw')) resolve(errorCode)
+    }))
+    workers[0].terminate()
+    return { errorCode: await settled, text: await r.dispatch('s__raw', { up: 1 }), workers: workers.length }
+  })()`) as { errorCode?: string; text: string; workers: number }
+  assert.match(after.text, /up/)
+  assert.deepEqual([after.errorCode, after.workers], [undefined, 3])
+})
+
 test('a worker that hangs is replaced when it misses a deadline by far', async (t) => {
   const context = await fresh(t)
   const page = await tab(context, withServers('worker'))

@@ -775,12 +775,12 @@ export class RegistryImage implements types.Registry, HostListener {
   #receivePins({ server, pins }: PinnedEvent): void {
     const list = this.#lists.get(server)
     if (!list) return
-    givePins([...list.tools, ...list.withheld, ...list.held, ...list.apps], pins)
+    givePins(Object.values(list).flat(), pins)
     this.#changed()
   }
 
   #replace(server: string, list: ToolLists): void {
-    if (list.tools.length || list.withheld.length || list.held.length || list.apps.length) this.#lists.set(server, list)
+    if (Object.values(list).some((tools) => tools.length)) this.#lists.set(server, list)
     else this.#lists.delete(server)
     this.#listsChanged()
   }

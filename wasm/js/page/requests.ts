@@ -97,8 +97,9 @@ export class Requests {
   }
 
   async #open(signal?: AbortSignal): Promise<StartedHost> {
+    let opened: StartedHost | undefined
     try {
-      const opened = await this.#starter.open!(signal)
+      opened = await this.#starter.open!(signal)
       if (this.#dead) {
         opened.channel.close()
         throw this.#dead
@@ -114,6 +115,7 @@ export class Requests {
       if (!this.#channel) {
         this.#outbox = []
         this.#fail(e as RegistryError)
+        if (opened && !(this.#dead ?? this.#down)) return this.#open(signal) // it died before its first reply
       }
       throw e
     }
@@ -130,7 +132,7 @@ export class Requests {
 
   /** Sends a request without a need for its reply. It starts no host, because a new host needs no such request. */
   tell(body: RequestBody): void {
-    if (!this.#dead && this.isRunning) this.ask(body).catch(ignore)
+    if (this.isRunning) this.ask(body).catch(ignore)
   }
 
   ask<T>(
@@ -213,7 +215,7 @@ export class Requests {
     this.#lastMessageAt = performance.now()
     if ('event' in m) {
       if (m.event !== 'lost') return this.#listener.receive(m)
-      for (const [id, w] of [...this.#waiting]) if (id <= m.upTo && !m.held.includes(id)) w.reject(fromWire(m.error))
+      for (const [id, w] of this.#waiting) if (id <= m.upTo && !m.held.includes(id)) w.reject(fromWire(m.error))
       return
     }
     const w = this.#waiting.get(m.id)
@@ -231,11 +233,9 @@ export class Requests {
   hold(id: number | undefined): { about: About | undefined; release(): void } {
     const known = this.#waiting.get(id!)
     const held = known ? [known] : [...this.#waiting.values()]
-    for (const w of held) this.#rest(w, true)
-    const release = () => {
-      for (const w of held) this.#rest(w, false)
-    }
-    return { about: known?.about, release }
+    const rest = (on: boolean) => held.forEach((w) => this.#rest(w, on))
+    rest(true)
+    return { about: known?.about, release: () => rest(false) }
   }
 
   /** Stops the deadline of a request, or lets it go on. */
@@ -255,9 +255,8 @@ export class Requests {
     this.#watching ??= setTimeout(() => {
       this.#watching = undefined
       const now = performance.now()
-      for (const w of [...this.#waiting.values()]) {
-        if (w.resting) this.#watch()
-        else if (w.until <= now) {
+      for (const w of this.#waiting.values()) {
+        if (!w.resting && w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. A module that misses them and is silent hangs. The time since the last
           // check does not count: the page was frozen then, or the computer slept.
@@ -269,7 +268,7 @@ export class Requests {
 
   /** Ends all requests with an error. */
   #fail(error: RegistryError): void {
-    for (const w of [...this.#waiting.values()]) w.reject(error)
+    for (const w of this.#waiting.values()) w.reject(error)
   }
 
   /** Handles the death of the worker, or its loss by a page that is back from the back/forward cache. */
@@ -280,13 +279,9 @@ export class Requests {
     this.#channel = undefined
     this.#fail(crashed())
     this.#listener.receive({ event: 'elicit', ask: 0 }) // its questions are over
-    if (this.#restarts.allow(isBack)) this.start().catch((e: RegistryError) => this.#stayDown(e))
-    else this.#stayDown(crashedForGood())
-  }
-
-  #stayDown(e: RegistryError): void {
-    this.#down = e
-    this.#listener.down(e)
+    const stayDown = (e: RegistryError) => this.#listener.down(this.#down = e)
+    if (!this.#restarts.allow(isBack)) stayDown(crashedForGood())
+    else if (!this.#starting) this.start().catch(stayDown)
   }
 }
 
