@@ -180,6 +180,44 @@ test('P52: an app hears of a call that was cancelled before it was ready, and of
   assert.equal(await apps.reported('listens'), 'de')
 })
 
+test('P52: an app hears of another width of its place', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('measures'))
+  const widths = []
+  for (const rem of [30, 20]) {
+    const width = await page.evaluate((rem) => {
+      document.querySelector('main')!.style.maxWidth = `${rem}rem`
+      return window.app.shadowRoot!.querySelector('iframe')!.clientWidth
+    }, rem)
+    await inner(page, `html[data-width="${width}"]`).waitFor({ state: 'attached' })
+    widths.push(width)
+  }
+  assert.equal(new Set(widths).size, 2)
+})
+
+test('P52: the bar of an open app, and a card, follow the language', async (t) => {
+  const page = await open(t)
+  await page.evaluate(() => window.showApp('friendly'))
+  await page.getByRole('button', { name: 'Close the app' }).focus()
+  const inArabic = () =>
+    page.evaluate(async () => {
+      const { default: messages } = await import('./npm/locales/ar.js' as string) as { default: Record<string, string> }
+      Object.assign(window.app, { locale: 'ar', messages })
+      await Promise.resolve()
+      return messages
+    })
+  const words = await inArabic()
+  await page.getByRole('button', { name: words['app_full']! }).waitFor()
+  const close = page.getByRole('button', { name: words['app_close']! })
+  assert.ok(await close.evaluate((button) => button.matches(':focus')), 'the focus stays')
+  assert.equal(await page.getByRole('button', { name: 'Close the app' }).count(), 0)
+  assert.equal(await page.getByText('App from apps').count(), 0)
+  await close.click()
+  await page.getByText(words['app_why_closed']!).waitFor()
+  await page.evaluate(() => Object.assign(window.app, { locale: 'en', messages: undefined }))
+  await page.getByText('The app is closed.').waitFor()
+})
+
 test('P52: an app gets only the modes that it has', async (t) => {
   const page = await open(t)
   await page.getByRole('heading').click() // the page was used

@@ -47,7 +47,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private readonly bar = make('header')
   private readonly ask = make('div', { className: 'ask', role: 'status' })
   private readonly card = make('div', { className: 'card', tabIndex: -1 })
+  private readonly heading = make('bdi')
   private readonly toggle = button('', () => this.show(this.mode === 'inline' ? 'fullscreen' : 'inline'))
+  private readonly leave = button('', () => void this.close())
   private words: Say<AppKey> = sayFrom<AppKey>('en', appWords)
   private frame: AppFrame | undefined
   private mode: Mode = 'inline'
@@ -75,6 +77,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       if (key === 'Tab' && shiftKey && target === this.toggle && this.mode === 'fullscreen') this.card.focus()
     }
     this.bar.part.add('bar')
+    this.bar.append(this.heading, this.toggle, this.leave)
     this.card.part.add('card')
     this.box.append(this.bar, this.ask, this.card)
     for (const name of properties) {
@@ -158,7 +161,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   private update(): void {
-    const { result, tool, messages } = this
+    const { result, tool, messages, words: { locale } } = this
     const registry = registryOf(this.registry)
     const tag = this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en'
     this.words = sayFrom<AppKey>(tag, (messages ?? {}) as Messages<AppKey>, appWords)
@@ -178,9 +181,9 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
       this.info = info
       void this.begin(registry, info, uri, url)
     } else if (this.frame) {
-      this.tellContext()
+      this.name()
       this.tell()
-    } else if (this.sent.result !== result) this.again?.()
+    } else if (this.sent.result !== result || this.words.locale !== locale) this.again?.()
   }
 
   /** Makes the card again. Undefined without a card. */
@@ -242,6 +245,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.showLoading()
     this.frame = new AppFrame(sandbox, app, granted, this.titleText(), this)
     this.box.append(this.frame.element)
+    new ResizeObserver(() => this.tellContext()).observe(this.frame.element)
     this.frame.element.style.visibility = 'hidden'
   }
 
@@ -275,11 +279,10 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   /** The text of the result, why the app is not there, and what the person can do. */
   private showCard(why: types.AppState['why'] & string, go?: () => void): void {
-    const { words: t } = this
     const since = performance.now()
     this.bar.hidden = true
     this.again = () => {
-      const { result } = this
+      const { result, words: t } = this
       this.sent.result = result
       const reason = why === 'changed' || why === 'new' ? t(`app_${why}`) : why === 'none' ? '' : t(`app_why_${why}`)
       this.card.replaceChildren(this.headingLine())
@@ -330,6 +333,7 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   private tell(): void {
     const { frame, args, result, partial, sent } = this
     if (!frame?.isReady) return
+    this.tellContext()
     // The specification wants the arguments before the result.
     const input = args ?? {}
     if (sent.args !== input && (args || !('args' in sent)) || sent.partial && !partial) {
@@ -368,19 +372,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
   }
 
   ready(): void {
-    const { words: t } = this
-    this.box.ariaLabel = this.titleText()
     this.frame!.element.style.visibility = ''
     this.keepFocus(() => {
       this.card.replaceChildren()
       this.box.append(this.card)
       this.bar.hidden = false
       this.name()
-      this.bar.replaceChildren(
-        make('bdi', {}, this.titleText()),
-        this.toggle,
-        button(t('app_close'), () => void this.close()),
-      )
     })
     this.tell()
     this.emit('app-state', { state: 'ready' })
@@ -448,11 +445,14 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     return this.mode
   }
 
-  /** Says what the button of the bar does. */
+  /** Names the app, and says what the buttons of the bar do. */
   private name(): void {
+    const { words: t } = this
     const isInline = this.mode === 'inline'
-    this.toggle.textContent = this.words(isInline ? 'app_full' : 'app_inline')
+    this.box.ariaLabel = this.heading.textContent = this.titleText()
+    this.toggle.textContent = t(isInline ? 'app_full' : 'app_inline')
     this.toggle.hidden = isInline && !this.has.includes('fullscreen')
+    this.leave.textContent = t('app_close')
   }
 
   /** The frame stays where it is in the document, because it would load again elsewhere. */

@@ -49,6 +49,14 @@ const good: AppCase[] = [
       return locale`,
   },
   {
+    name: 'measures',
+    script: `const { dataset } = document.documentElement
+      dataset.width = context.hostContext.containerDimensions.width
+      addEventListener('message', ({ data: { params } }) => {
+        if (params?.containerDimensions) dataset.width = params.containerDimensions.width
+      })`,
+  },
+  {
     name: 'links',
     script: `return (await rpc('ui/open-link', { url: 'https://pilot.example/book?x=1' })).result`,
   },
