@@ -115,6 +115,23 @@ const realms: Record<string, (t: TestContext) => Promise<string>> = {
   workerd: async () => worker!.url,
 }
 
+test('O3: a request that is much too long gets its answer in Node, and not the end of its connection', async (t) => {
+  const { url, log } = await node(t)
+  const refused = async (body: object, headers: Record<string, string>) => {
+    const response = await ask(url, body, headers)
+    return [response.status, (await response.json() as { error: string }).error]
+  }
+  for (const length of [1 << 20, 16 << 20]) {
+    const body = { prompt: 'x'.repeat(length) }
+    assert.deepEqual(await refused(body, { origin: 'https://app.example' }), [413, 'The request is too long.'])
+    assert.deepEqual(await refused(body, { origin: 'https://other.example' }), [
+      403,
+      'This origin may not use the endpoint.',
+    ])
+  }
+  assert.deepEqual(log.map((line) => line.refused), ['size', 'origin', 'size', 'origin'])
+})
+
 for (const [realm, start] of Object.entries(realms)) {
   test(`O3: one stream of events at /session/research (${realm})`, async (t) => {
     const url = await start(t)

@@ -35,21 +35,19 @@ async function forward(
   } as RequestInit)
   const answer = await serve(asked, { address: request.socket.remoteAddress ?? '' })
   response.writeHead(answer.status, Object.fromEntries(answer.headers))
-  const reader = answer.body?.getReader()
-  for (;;) {
-    const { value, done } = await (reader?.read() ?? { value: undefined, done: true })
-    if (done || left.signal.aborted) break
-    if (!response.write(value!)) {
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    if (left.signal.aborted) break // which cancels the body
+    if (!response.write(chunk)) {
       await new Promise<void>((resolve) => {
         response.once('drain', resolve)
         response.once('close', resolve)
       })
     }
   }
-  if (left.signal.aborted) await reader?.cancel()
   response.end()
 }
 
+/** The body of a request. Node drops one that nobody reads. */
 const streamOf = (request: types.NodeRequest): ReadableStream<Uint8Array> => {
   const chunks = request[Symbol.asyncIterator]()
   return new ReadableStream({
@@ -58,8 +56,13 @@ const streamOf = (request: types.NodeRequest): ReadableStream<Uint8Array> => {
       if (done) controller.close()
       else controller.enqueue(new Uint8Array(value))
     },
-    async cancel() {
-      await chunks.return?.()
+    cancel() {
+      drop(chunks).catch(() => {}) // the client has left
     },
-  })
+  }, { highWaterMark: 0 })
+}
+
+/** Reads to the end, because an iteration that is ended before takes the connection with it, and the answer. */
+async function drop(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  while (!(await chunks.next()).done);
 }
