@@ -602,6 +602,41 @@ test('the results of a search may stand behind other lists', async () => {
   assert.deepEqual(previews, [results, results])
 })
 
+for (const [what, found] of Object.entries({ results: [{ title: 'Carrier', url: caseUrl(1) }], nothing: [] }))
+  test(`a tool of the role link that hangs keeps an answer of ${what} for 2 s only`, async (t) => {
+    const { run } = await import(`${root}dist/npm/run.js`) as Library
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let left: AbortSignal | undefined
+    const view = {
+      getTools: () =>
+        ['law__search', 'law__link'].map((name) => ({ type: 'function', function: { name, parameters: {} } })),
+      has: () => true,
+      call: async (name: string, _: unknown, { signal }: { signal: AbortSignal }) => {
+        if (name === 'law__search') return { content: [], text: '', structuredContent: { found } }
+        left = signal
+        return new Promise(() => {})
+      },
+    } as unknown as NonNullable<RunOptions['view']>
+    const model: RunOptions['model'] = (_, { json }) => json ? '{"query":"carriers"}' : summary()
+    const events: RunEvent[] = []
+    const reading = (async () => {
+      for await (const e of run({ prompt: 'Carriers', view, model, roles: { search: 'search', link: 'link' } }))
+        events.push(e)
+    })()
+    const settled = () => new Promise((resolve) => setImmediate(resolve))
+    const stage = () => events.findLast((e) => e.type === 'progress')?.stage
+    while (stage() !== 'summarise') await settled()
+    await settled()
+    t.mock.timers.tick(2000)
+    await settled()
+    const answer = events.at(-1)!
+    t.mock.timers.tick(60_000)
+    await reading
+    assert.ok(answer.type === 'answer', JSON.stringify(answer))
+    assert.match(answer.markdown, found.length ? /Carriers are liable/ : /Nothing was found/)
+    assert.ok(left!.aborted, 'the call has ended, too')
+  })
+
 test('a run leaves no listener at its signal when it has ended', async () => {
   const [{ createRegistry }, { run }] = await Promise.all([
     import(`${root}dist/npm/index.js`),

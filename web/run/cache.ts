@@ -11,7 +11,7 @@ export async function cached<T>(
   make: () => Promise<T>,
 ): Promise<{ value: T; hit: boolean }> {
   const name = JSON.stringify(key)
-  const values = (owner && kept.get(owner)) ?? new Map<string, { value: unknown; until: number }>()
+  const values = kept.get(owner!) ?? new Map<string, { value: unknown; until: number }>()
   const found = values.get(name)
   if (found && found.until > Date.now()) return { value: found.value as T, hit: true }
   const value = await make()

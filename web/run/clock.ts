@@ -10,7 +10,9 @@ export class Clock {
     this.#left = ms
   }
 
-  start(): void {
+  /** Starts with the time that is left, or with less, in ms. */
+  start(most = this.#left): void {
+    this.#left = Math.min(this.#left, most)
     this.#since = performance.now()
     this.#timer = setTimeout(() => this.#ends.abort(), this.#left)
   }

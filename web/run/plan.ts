@@ -76,7 +76,7 @@ function unknownSource({ databases }: Plan, sources: readonly Source[]): string 
 /** The plan with no more sources than allowed: each once, specific ones first. */
 function fewer(plan: Plan, sources: readonly Source[], most: number): Plan {
   if (!Array.isArray(plan['databases'])) return plan
-  const isMask = (name: unknown) => Number(sourceOf(name, sources)?.mask ?? false)
+  const isMask = (name: unknown) => Number(!!sourceOf(name, sources)?.mask)
   const databases = [...new Set(plan['databases'])].sort((a, b) => isMask(a) - isMask(b)).slice(0, most)
   return { ...plan, databases }
 }
