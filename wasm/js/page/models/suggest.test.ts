@@ -13,3 +13,14 @@ test("the first array of a model's answer has the names of tools", async () => {
     await assert.rejects(says(text), { code: 'protocol' })
   await assert.rejects(says('['.repeat(4 << 20)), { code: 'protocol' })
 })
+
+test("a model's own failure is an error of the registry, with its cause", async () => {
+  const cause = new TypeError('fetch failed')
+  const fails = suggest(source, 'x', { model: () => Promise.reject(cause) })
+  await assert.rejects(fails, {
+    name: 'RegistryError',
+    code: 'protocol',
+    message: 'the model failed: TypeError: fetch failed',
+    cause,
+  })
+})

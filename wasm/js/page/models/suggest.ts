@@ -4,7 +4,7 @@ import { RegistryError } from '../../shared/registry-error.ts'
 import { toolTokens } from '../../shared/tokens.ts'
 import type * as types from '../../shared/types.ts'
 import { checkFunction } from '../checkrequest.ts'
-import { aborted, closedError, within } from '../requests.ts'
+import { closedError, within } from '../requests.ts'
 
 /** The suggested tools by default, and the most that a search gives. */
 const defaultMax = 12, mostHits = 50
@@ -81,10 +81,11 @@ async function chosenBy(
       },
       { role: 'user', content: `Task: ${task}\n\nTools:\n${list}` },
     ], { tools: [], json: true, signal })
-  const answer = await within(signal, asked()).catch((e: unknown) => {
-    throw ended?.aborted ? closedError() : e
+  const answer = await within(signal, asked()).catch((cause: unknown) => {
+    if (ended?.aborted) throw closedError()
+    if (cause instanceof RegistryError) throw cause
+    throw new RegistryError('protocol', `the model failed: ${cause}`, { cause })
   })
-  if (signal.aborted) throw aborted(signal)
   const names = new Set(choices.map((t) => t.name))
   return [...new Set(namesIn(answer))].filter((name) => names.has(name)).map((name) => ({
     name,
