@@ -98,6 +98,9 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 		})),
 	})
 	if err != nil {
+		if old != nil && old.access == "" { // the page may have shown that it does not know the client
+			s.keep(ctx, nil)
+		}
 		return err
 	}
 	return s.finish(ctx, g, callback)

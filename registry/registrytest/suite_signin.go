@@ -26,6 +26,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"SignIn":         testSignIn,
 		"Refresh":        testRefresh,
 		"LostClient":     testLostClient,
+		"UnknownClient":  testUnknownClient,
 		"ExpiryMidCall":  testExpiryMidCall,
 		"StepUp":         testStepUp,
 		"WrongIssuer":    testWrongIssuer,
@@ -98,8 +99,13 @@ func (d *desk) ask(ctx context.Context, p *oauth.Prompt) (string, error) {
 		return "", err
 	}
 	res.Body.Close()
+	if res.StatusCode >= 400 {
+		return "", errLeft
+	}
 	return res.Header.Get("Location"), nil
 }
+
+var errLeft = errors.New("the window was closed")
 
 func (d *desk) echo() error {
 	_, err := d.Dispatch(d.ctx, registry.Call{Name: "a__echo", Arguments: []byte(`{"text":"x"}`)})
@@ -207,6 +213,26 @@ func testLostClient(t *testing.T, dial SignInDial) {
 	d.auth.mu.Unlock()
 	d.auth.Expire(false)
 	d.want("call", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+	d.count("register", 2)
+}
+
+// An authorization server that has forgotten the client shows its own error to the person, who leaves. The next sign-in
+// registers again.
+func testUnknownClient(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	d.auth.Expire(true)
+	d.net.Handle(authOrigin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Query().Get("client_id") == "client1" {
+			http.Error(w, "unknown client", http.StatusBadRequest)
+			return
+		}
+		d.auth.ServeHTTP(w, req)
+	}))
+	d.want("call", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in", d.SignIn(d.ctx, "a"), errLeft)
 	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
 	d.want("call", d.echo(), nil)
 	d.count("register", 2)
