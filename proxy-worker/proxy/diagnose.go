@@ -77,8 +77,12 @@ func (d *Decision) read(findings []Finding) diagnosis {
 		return diagnosis{"cors", "the server does not let this page in: " + missing,
 			"Let the server send CORS headers for " + d.origin + ", or reach it through the proxy: proxy: true."}
 	}
-	if !allowsOrigin(post.Header, d.origin) {
-		return diagnosis{"cors", "the server's answers lack Access-Control-Allow-Origin",
+	if allows, twice := allowsOrigin(post.Header, d.origin); !allows {
+		fault := "lack Access-Control-Allow-Origin"
+		if twice {
+			fault = "have Access-Control-Allow-Origin twice"
+		}
+		return diagnosis{"cors", "the server's answers " + fault,
 			"Let the server send CORS headers for " + d.origin +
 				" with every answer, or reach it through the proxy: proxy: true."}
 	}
@@ -106,13 +110,16 @@ var faults = map[string]diagnosis{
 
 // lacks returns the fault of a preflight's answer for a page of origin, in words, or "".
 func lacks(f Finding, origin string) string {
+	allows, twice := allowsOrigin(f.Header, origin)
 	switch {
 	case f.Fault != "" || f.Status < 200 || f.Status > 299:
 		return "it refuses the preflight (status " + strconv.Itoa(f.Status) + ")"
-	case !allowsOrigin(f.Header, origin):
+	case twice:
+		return "the preflight's answer has Access-Control-Allow-Origin twice"
+	case !allows:
 		return "the preflight's answer lacks Access-Control-Allow-Origin"
 	}
-	allowed := "," + strings.ReplaceAll(lower(Get(f.Header, "access-control-allow-headers")), " ", "") + ","
+	allowed := "," + strings.ReplaceAll(lower(joined(f.Header, "access-control-allow-headers")), " ", "") + ","
 	for _, name := range needed[:3] {
 		if !strings.Contains(allowed, ","+name+",") && !strings.Contains(allowed, ",*,") {
 			return "Access-Control-Allow-Headers lacks " + name
@@ -121,7 +128,19 @@ func lacks(f Finding, origin string) string {
 	return ""
 }
 
-func allowsOrigin(header []Pair, origin string) bool {
-	allowed := Get(header, "access-control-allow-origin")
-	return allowed == "*" || allowed == origin
+// allowsOrigin reports whether a browser lets a page of origin read the answer, or refuses it for several origins.
+func allowsOrigin(header []Pair, origin string) (allows, twice bool) {
+	allowed := joined(header, "access-control-allow-origin")
+	return allowed == "*" || allowed == origin, strings.Contains(allowed, ",")
+}
+
+// joined returns the values of all fields of that name, as browsers join them.
+func joined(header []Pair, name string) string {
+	var values []string
+	for _, h := range header {
+		if h.Name == name {
+			values = append(values, h.Value)
+		}
+	}
+	return strings.Join(values, ", ")
 }

@@ -44,6 +44,23 @@ func TestDiagnose(t *testing.T) {
 				allow(w, all)
 			}
 		}},
+		{"cors", "the preflight's answer has Access-Control-Allow-Origin twice", func(w http.ResponseWriter, _ *http.Request) {
+			allow(w, all)
+			w.Header().Add("Access-Control-Allow-Origin", page)
+		}},
+		{"cors", "the server's answers have Access-Control-Allow-Origin twice", func(w http.ResponseWriter, r *http.Request) {
+			allow(w, all)
+			if r.Method != "OPTIONS" {
+				w.Header().Add("Access-Control-Allow-Origin", "*")
+			}
+		}},
+		{"fine", "lets this page in", func(w http.ResponseWriter, r *http.Request) {
+			allow(w, "Content-Type")
+			w.Header().Add("Access-Control-Allow-Headers", "Mcp-Protocol-Version, Mcp-Session-Id")
+			if r.Method == "GET" {
+				w.WriteHeader(405)
+			}
+		}},
 		{"path", "status 404", func(w http.ResponseWriter, r *http.Request) {
 			allow(w, all)
 			if r.Method != "OPTIONS" {
