@@ -258,14 +258,18 @@ func (r *report) checkServer(ctx context.Context, server string) {
 	get, err := r.do(ctx, "GET", server, "", append([]string{"Origin", r.origin, "Accept", "text/event-stream"}, r.headers...)...)
 	r.noteMCP("it", "the URL", a, get)
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
-	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
-	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
+	fix := viaProxy
+	if n := len(a.header.Values("Access-Control-Allow-Origin")); n > 1 {
+		fix = fmt.Sprintf("It sends Access-Control-Allow-Origin %d times, which browsers refuse: let it send one.", n)
+	}
+	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, fix)
+	exposed := a.listed("Access-Control-Expose-Headers")
 	if a.header.Get("Mcp-Session-Id") != "" {
-		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read",
+		r.note(exposed("mcp-session-id"), "the session id can be read",
 			"Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
 	}
 	if a.status == 401 {
-		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read",
+		r.note(exposed("www-authenticate"), "what sign-in it asks for can be read",
 			"Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
 		fmt.Fprintln(r.out, "note  Its version shows behind the sign-in only: give a token by --header 'Authorization: Bearer TOKEN'.")
 	}
@@ -285,19 +289,30 @@ func (r *report) checkServer(ctx context.Context, server string) {
 	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", strings.Join(asked, ","))
 	r.note(pre.status >= 200 && pre.status < 300 && allows(pre, r.origin), "it allows the preflight of a POST", viaProxy)
-	allowed := "," + strings.ReplaceAll(strings.ToLower(pre.header.Get("Access-Control-Allow-Headers")), " ", "") + ","
+	allowed := pre.listed("Access-Control-Allow-Headers")
 	for _, name := range asked {
-		ok := strings.Contains(allowed, ","+name+",") || strings.Contains(allowed, ",*,") && name != "authorization"
-		r.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
+		r.note(allowed(name), "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
 	ok := err != nil || get.status == 405 || get.isStream() || get.status == 400 || get.status == 401
 	r.note(ok, "it answers a GET with a stream, or with 405",
 		fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
 }
 
+// allows reports whether a browser lets a page of origin read the answer. It joins several fields, which then fit no
+// origin.
 func allows(a answer, origin string) bool {
-	allowed := a.header.Get("Access-Control-Allow-Origin")
+	allowed := strings.Join(a.header.Values("Access-Control-Allow-Origin"), ", ")
 	return allowed == "*" || allowed == origin
+}
+
+// listed returns a function that tells whether the field lists a header, in lower case. "*" stands for all but
+// Authorization.
+func (a answer) listed(field string) func(name string) bool {
+	text := strings.ToLower(strings.Join(a.header.Values(field), ","))
+	names := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
+	return func(name string) bool {
+		return slices.Contains(names, name) || name != "authorization" && slices.Contains(names, "*")
+	}
 }
 
 func advice(advice string, a answer, err error) string {

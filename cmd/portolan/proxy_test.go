@@ -200,6 +200,37 @@ func TestDoctorBehindASignIn(t *testing.T) {
 	}
 }
 
+// A browser joins the fields of one name. It takes no origin that is there twice, as behind a web server that adds it,
+// too.
+func TestDoctorOfRepeatedHeaders(t *testing.T) {
+	for origins, want := range map[int]string{1: "", 2: "It sends Access-Control-Allow-Origin 2 times"} {
+		exposed := []string{"WWW-Authenticate", "Mcp-Session-Id"}
+		if origins > 1 {
+			exposed = []string{"*"}
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			h := w.Header()
+			for range origins {
+				h.Add("Access-Control-Allow-Origin", "*")
+			}
+			for _, name := range []string{"Content-Type", "MCP-Protocol-Version", "Mcp-Session-Id", "Authorization"} {
+				h.Add("Access-Control-Allow-Headers", name)
+			}
+			h["Access-Control-Expose-Headers"] = exposed
+			h.Set("Mcp-Session-Id", "1")
+			if req.Method == http.MethodGet {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		}))
+		code, out, _ := portolan(t, "doctor", "--server", server.URL+"/mcp", "--origin", ide)
+		server.Close()
+		if (code == 0) != (want == "") || !strings.Contains(out, want) || !strings.Contains(out, "pass  the session id can be read") {
+			t.Errorf("%d origins: exit code %d\n%s", origins, code, out)
+		}
+	}
+}
+
 // The doctor knows an MCP server by its words, and not by its status.
 func TestDoctorKnowsMCP(t *testing.T) {
 	type reply struct {
