@@ -89,28 +89,63 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 		clear(entries)
 		_ = json.Unmarshal(inner, &entries)
 	}
-	if len(entries) > maxServers {
+	all := configuredIn(entries, file["projects"])
+	if len(all) > maxServers {
 		return nil, nil, fmt.Errorf("more than %d servers", maxServers)
 	}
-	taken := map[string]bool{}
-	for name := range entries {
-		if freeName(name, map[string]bool{}) == name { // it stays, also if another server is added
-			taken[name] = true
+	taken, given := map[string]bool{}, map[string]bool{}
+	for _, e := range all {
+		if freeName(e.name, map[string]bool{}) == e.name { // it stays, also if another server is added
+			taken[e.name] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		s, why := readServer(entries[name], dir)
+	for _, e := range all {
+		s, why := readServer(e.text, cmp.Or(e.project, dir))
+		label := e.name
+		if e.project != "" {
+			s.Dir, label = cmp.Or(s.Dir, e.project), label+" of "+e.project
+		}
+		if e.off {
+			why = "it is switched off"
+		}
 		if why != "" {
-			notes = append(notes, fmt.Sprintf("%s: left out, because %s", name, why))
+			notes = append(notes, fmt.Sprintf("%s: left out, because %s", label, why))
 			continue
 		}
-		if s.Name = name; !taken[name] {
-			s.Name = freeName(name, taken)
-			notes = append(notes, fmt.Sprintf("%s: its path is /s/%s/mcp", name, s.Name))
+		if s.Name = e.name; !taken[e.name] || given[e.name] {
+			s.Name = freeName(e.name, taken)
+			notes = append(notes, fmt.Sprintf("%s: its path is /s/%s/mcp", label, s.Name))
 		}
+		given[s.Name] = true
 		servers = append(servers, s)
 	}
 	return servers, notes, nil
+}
+
+// A configured server is one as it is written. Its project is a folder in the file of Claude Code, or "".
+type configured struct {
+	name, project string
+	text          json.RawMessage
+	off           bool
+}
+
+// configuredIn returns servers in the order of their names, and then those of the projects of ~/.claude.json.
+func configuredIn(servers map[string]json.RawMessage, inProjects json.RawMessage) (all []configured) {
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		all = append(all, configured{name: name, text: servers[name]})
+	}
+	var projects map[string]struct {
+		MCPServers         map[string]json.RawMessage `json:"mcpServers"`
+		DisabledMCPServers []string                   `json:"disabledMcpServers"`
+	}
+	_ = json.Unmarshal(inProjects, &projects) // what is no project has no servers
+	for _, folder := range slices.Sorted(maps.Keys(projects)) {
+		p := projects[folder]
+		for _, name := range slices.Sorted(maps.Keys(p.MCPServers)) {
+			all = append(all, configured{name, folder, p.MCPServers[name], slices.Contains(p.DisabledMCPServers, name)})
+		}
+	}
+	return all
 }
 
 // bareServers returns the servers of a file that holds nothing else: a server, or servers by name, as of plugins of

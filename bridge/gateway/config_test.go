@@ -63,6 +63,25 @@ func TestReadConfig(t *testing.T) {
 			"one server only", `{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem"],"env":{"KEY":"k"}}`,
 			[]Server{{Name: "filesystem", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem"}, Env: map[string]string{"KEY": "k"}}}, nil,
 		},
+		{
+			"Claude Code's own file, with servers of projects", `{"numStartups":5,"mcpServers":{"files":{"command":"x"}},"projects":{
+			"/home/ada/b":{"allowedTools":[],"mcpServers":{"files":{"command":"x"},"git":{"command":"y","cwd":"/srv"},"r":{"url":"https://x.example/mcp"}}},
+			"/home/ada/a":{"mcpServers":{}},"/home/ada/c":{"mcpServers":{"z":{"command":"z"}},"disabledMcpServers":["z"]},"/home/ada/d":5}}`,
+			[]Server{
+				{Name: "files", Command: "x", Env: map[string]string{}},
+				{Name: "files-2", Command: "x", Env: map[string]string{}, Dir: "/home/ada/b"},
+				{Name: "git", Command: "y", Env: map[string]string{}, Dir: "/srv"},
+			},
+			[]string{
+				"files of /home/ada/b: its path is /s/files-2/mcp",
+				"r of /home/ada/b: left out, because pages reach a URL without the gateway",
+				"z of /home/ada/c: left out, because it is switched off",
+			},
+		},
+		{
+			"servers of projects only", `{"projects":{"/home/ada/b":{"mcpServers":{"git":{"command":"y"}}}},"theme":"dark"}`,
+			[]Server{{Name: "git", Command: "y", Env: map[string]string{}, Dir: "/home/ada/b"}}, nil,
+		},
 		{"other settings, one of which is a command", `{"statusLine":{"type":"command","command":"x"},"model":"y"}`, nil, nil},
 		{
 			"opencode, with its placeholders", `{"mcp":{"a":{"type":"local","command":["x","--key={env:GATEWAY_TEST_NAME}"],"environment":{"KEY":"{env:GATEWAY_TEST_NAME}"}},
