@@ -35,6 +35,9 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
   return readMap(v)
 }
 
+/** The first elements of a list; none of what is no list. */
+const items = (v: unknown, most: number): unknown[] => (Array.isArray(v) ? v.slice(0, most) : [])
+
 /** Servers by name. One of them has to look like a server. */
 function readMap(v: unknown): Found | undefined {
   if (!isObject(v)) return undefined
@@ -61,19 +64,16 @@ function readList(list: unknown[], kind: Reading['kind']): Found | undefined {
 /** VS Code's `inputs`. */
 export function declaredIn(v: unknown): Declared {
   const declared: Declared = new Map()
-  for (const o of Array.isArray(v) ? v.slice(0, 200) : []) {
+  for (const o of items(v, 200)) {
     const id = text(o, 'id')
     if (!id) continue
     const input: Partial<Input> = { password: get(o, 'password') === true }
     const description = text(o, 'description')
     const fallback = text(o, 'default')
-    const options = get(o, 'options')
-    const choices = Array.isArray(options)
-      ? options.map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
-      : []
+    const choices = items(get(o, 'options'), 200).map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
     if (description) input.description = description.slice(0, 2000)
     if (fallback !== undefined) input.default = fallback
-    if (choices.length) input.choices = strings(choices).slice(0, 200)
+    if (choices.length) input.choices = strings(choices)
     declared.set(inputId(id), input)
   }
   return declared
@@ -87,6 +87,7 @@ export const isServerJson = (v: unknown): v is JsonObject => {
 }
 
 const maxRemotes = 20
+const maxVariables = 200
 const variable = /\{([A-Za-z_][A-Za-z0-9_.-]{0,99})\}/g
 
 /** One draft for each remote; a server with packages only is a local process. */
@@ -94,9 +95,8 @@ export function readServerJson(v: JsonObject): { drafts: Draft[]; declared: Decl
   const s = get(v, 'server') ?? v
   const declared: Declared = new Map()
   const name = text(s, 'name')!.split('/').at(-1)!
-  const list = (key: string) => (get(s, key) as unknown[] | undefined) ?? []
-  const drafts = list('remotes').slice(0, maxRemotes).filter(isObject).map((r) => readRemote(r, name, declared))
-  if (!drafts.length) drafts.push(...list('packages').slice(0, 1).filter(isObject).map((p) => readPackage(p, name)))
+  const drafts = items(get(s, 'remotes'), maxRemotes).filter(isObject).map((r) => readRemote(r, name, declared))
+  if (!drafts.length) drafts.push(...items(get(s, 'packages'), 1).filter(isObject).map((p) => readPackage(p, name)))
   return { drafts, declared }
 }
 
@@ -106,8 +106,7 @@ function readRemote(r: JsonObject, name: string, declared: Declared): Draft {
   if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
   const url = text(r, 'url')
   if (url) draft.url = expand(url, get(r, 'variables'), declared)
-  const headers = get(r, 'headers')
-  for (const h of Array.isArray(headers) ? headers.slice(0, 50) : []) {
+  for (const h of items(get(r, 'headers'), 50)) {
     const header = text(h, 'name')
     if (!header) continue
     const value = text(h, 'value')
@@ -161,10 +160,8 @@ const runtimes: Record<string, string> = { npm: 'npx', pypi: 'uvx', oci: 'docker
 
 function readPackage(p: JsonObject, name: string): Draft {
   const identifier = text(p, 'identifier', 'name') ?? ''
-  const variables = get(p, 'environmentVariables')
-  const env: Record<string, string> = Object.fromEntries(
-    (Array.isArray(variables) ? variables : []).map((e) => [text(e, 'name') ?? '', '']),
-  )
+  const variables = items(get(p, 'environmentVariables'), maxVariables)
+  const env: Record<string, string> = Object.fromEntries(variables.map((e) => [text(e, 'name') ?? '', '']))
   const registry = text(p, 'registryType', 'registry_name') ?? ''
   return {
     name,

@@ -43,3 +43,10 @@ test('no text breaks the reading of configurations', () => {
   }
   assert.ok(!('polluted' in {}))
 })
+
+test('remotes and packages of a server.json that are no lists are none', () => {
+  for (const members of ['"remotes":[],"packages":{}', '"remotes":"x","packages":[]']) {
+    const { entries } = readConfig(`{"name":"a",${members}}`)
+    assert.deepEqual(entries, [], members)
+  }
+})
