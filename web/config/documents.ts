@@ -20,6 +20,12 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
   if (Array.isArray(v)) return readList(v, 'mcp-json')
   if (!isObject(v) || depth > 3) return undefined
   if (isServerJson(v)) return { kind: 'server-json', ...readServerJson(v) }
+  const projects = get(v, 'projects') // of ~/.claude.json; some of them have the same server
+  if (isObject(projects)) {
+    const all = [v, ...Object.values(projects)].flatMap((o) => readMap(get(o, 'mcpServers'))?.drafts ?? [])
+    const drafts = [...new Map(all.map((draft) => [JSON.stringify(draft), draft])).values()]
+    if (drafts.length) return { kind: 'mcp-json', drafts, declared: new Map() }
+  }
   for (const key of containers) {
     const inner = get(v, key)
     if (inner === undefined || (isServer(v) && !isObject(inner) && !Array.isArray(inner))) continue
@@ -28,7 +34,7 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
       : readMap(inner) ?? readDocument(inner, undefined, depth + 1)
     if (!found) continue
     if (found.kind === 'mcp-json' && (key === 'servers' || Array.isArray(get(v, 'inputs')))) found.kind = 'vscode'
-    for (const [id, input] of declaredIn(get(v, 'inputs'))) found.declared.set(id, input)
+    declaredIn(get(v, 'inputs'), found.declared)
     return found
   }
   if (isServer(v)) return { kind: 'mcp-json', drafts: [readServer(v, name)], declared: declaredIn(get(v, 'inputs')) }
@@ -52,31 +58,33 @@ function readList(list: unknown[], kind: Reading['kind']): Found | undefined {
   const found: Found = { kind, drafts: [], declared: new Map() }
   for (const v of list) {
     if (isServerJson(v)) {
-      const one = readServerJson(v)
       found.kind = 'server-json'
-      found.drafts.push(...one.drafts)
-      for (const [id, input] of one.declared) found.declared.set(id, input)
+      found.drafts.push(...readServerJson(v, found.declared).drafts)
     } else if (isServer(v)) found.drafts.push(readServer(v))
   }
   return found.drafts.length || !list.length ? found : undefined
 }
 
 /** VS Code's `inputs`. */
-export function declaredIn(v: unknown): Declared {
-  const declared: Declared = new Map()
+export function declaredIn(v: unknown, declared: Declared = new Map()): Declared {
   for (const o of items(v, 200)) {
     const id = text(o, 'id')
     if (!id) continue
-    const input: Partial<Input> = { password: get(o, 'password') === true }
-    const description = text(o, 'description')
-    const fallback = text(o, 'default')
     const choices = items(get(o, 'options'), 200).map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
-    if (description) input.description = description.slice(0, 2000)
-    if (fallback !== undefined) input.default = fallback
-    if (choices.length) input.choices = strings(choices)
-    declared.set(inputId(id), input)
+    declared.set(inputId(id), inputOf(o, { password: get(o, 'password') === true }, choices))
   }
   return declared
+}
+
+/** What a document says of an input. */
+function inputOf(o: unknown, input: Partial<Input>, listed: unknown): Partial<Input> {
+  const description = text(o, 'description', 'placeholder')
+  const fallback = text(o, 'default')
+  const choices = strings(items(listed, 200))
+  if (description) input.description = description.slice(0, 2000)
+  if (fallback !== undefined) input.default = fallback
+  if (choices.length) input.choices = choices
+  return input
 }
 
 /** A server.json of the MCP Registry, bare or as its API wraps it: {server, _meta}. */
@@ -91,9 +99,11 @@ const maxVariables = 200
 const variable = /\{([A-Za-z_][A-Za-z0-9_.-]{0,99})\}/g
 
 /** One draft for each remote; a server with packages only is a local process. */
-export function readServerJson(v: JsonObject): { drafts: Draft[]; declared: Declared } {
+export function readServerJson(
+  v: JsonObject,
+  declared: Declared = new Map(),
+): { drafts: Draft[]; declared: Declared } {
   const s = get(v, 'server') ?? v
-  const declared: Declared = new Map()
   const name = text(s, 'name')!.split('/').at(-1)!
   const drafts = items(get(s, 'remotes'), maxRemotes).filter(isObject).map((r) => readRemote(r, name, declared))
   if (!drafts.length) drafts.push(...items(get(s, 'packages'), 1).filter(isObject).map((p) => readPackage(p, name)))
@@ -142,13 +152,8 @@ function expand(
 }
 
 function ask(id: string, o: unknown, declared: Declared, header?: string): string {
-  const input: Partial<Input> = { password: get(o, 'isSecret') === true, required: get(o, 'isRequired') === true }
-  const description = text(o, 'description', 'placeholder')
-  const fallback = text(o, 'default')
-  const choices = strings(get(o, 'choices'))
-  if (description) input.description = description.slice(0, 2000)
-  if (fallback !== undefined) input.default = fallback
-  if (choices.length) input.choices = choices.slice(0, 200)
+  const flags = { password: get(o, 'isSecret') === true, required: get(o, 'isRequired') === true }
+  const input = inputOf(o, flags, get(o, 'choices'))
   let own = inputId(id)
   const before = declared.get(own)
   if (before && header && JSON.stringify(before) !== JSON.stringify(input)) own = inputId(header + '.' + own)

@@ -17,9 +17,7 @@ export function readLink(link: string, depth = 0): Found | null | undefined {
   const found = document(/^\s*[{[]/.test(config) ? config : fromBase64(config), u.searchParams.get('name') ?? undefined)
   const inputs = u.searchParams.get('inputs')
   const declared = inputs ? parseJSON(inputs) : undefined
-  if (found && declared && !declared.problem) {
-    for (const [id, input] of declaredIn(declared.value)) found.declared.set(id, input)
-  }
+  if (found && declared && !declared.problem) declaredIn(declared.value, found.declared)
   return found
 }
 

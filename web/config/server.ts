@@ -151,9 +151,7 @@ export function wrapped(stdio: NonNullable<Draft['stdio']>, draft: Draft): Draft
   let url: string | undefined
   let transport = draft.transport
   for (let i = 0; i < args.length; i++) {
-    const [flag, joined] = /^--[^=]*=/.test(args[i]!)
-      ? [args[i]!.slice(0, args[i]!.indexOf('=')), args[i]!.slice(args[i]!.indexOf('=') + 1)]
-      : [args[i]!]
+    const [, flag = args[i]!, joined] = /^(--[^=]*)=(.*)/s.exec(args[i]!) ?? []
     const next = () => joined ?? args[++i] ?? ''
     if (headerFlags.test(flag)) {
       const said = next()
