@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
@@ -155,9 +154,14 @@ func (r *Registry) advance() {
 
 // unqueue takes a call out of those that wait. The caller holds r.mu.
 func (r *Registry) unqueue(p *Pending) {
-	if i := slices.Index(r.queue, p); i >= 0 {
-		r.queue = slices.Delete(r.queue, i, i+1)
+	left := r.queue[:0]
+	for _, waits := range r.queue {
+		if waits != p {
+			left = append(left, waits)
+		}
 	}
+	clear(r.queue[len(left):])
+	r.queue = left
 }
 
 // Stop ends the call, on the server as well, with cause as its error. It does
