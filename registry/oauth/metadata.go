@@ -125,7 +125,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 		servers = []string{home.origin()}
 	}
 	issuer := servers[0]
-	if named := s.auth().Issuer; named != "" && named != issuer {
+	if named := s.auth().Issuer; named != "" && !isSameIssuer(named, issuer) {
 		if !old && !slices.Contains(servers, named) {
 			return nil, failure("the server does not name ", named, "; correct auth.issuer")
 		}
@@ -189,12 +189,10 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	if m.authorize != "" {
 		m.host = origin // that of the authorization endpoint, which is the last
 	}
-	if named := rawjson.Text(doc, "issuer"); named != issuer {
-		// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
-		if !old || !same || named == "" || s.auth().Issuer != "" {
-			return failure("the metadata of ", issuer, " is that of another issuer: ", named)
-		}
-		m.issuer = named
+	m.issuer = rawjson.Text(doc, "issuer")
+	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
+	if !isSameIssuer(m.issuer, issuer) && (!old || !same || m.issuer == "" || s.auth().Issuer != "") {
+		return failure("the metadata of ", issuer, " is that of another issuer: ", m.issuer)
 	}
 	pkce, said := textsOf(doc, "code_challenge_methods_supported")
 	if !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
@@ -209,6 +207,9 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	m.iss = isTrue(doc, "authorization_response_iss_parameter_supported")
 	return nil
 }
+
+// isSameIssuer reports whether two issuers are the same, but for a final slash: their metadata is one document then.
+func isSameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 // defaults sets the endpoints of a server of 2025-03-26 without metadata.
 func (m *metadata) defaults(home *parts) {

@@ -182,7 +182,7 @@ func (s *Server) reload(ctx context.Context) *grant {
 // adopt makes g the grant, unless it is another client's or another issuer's than the configured one. The caller holds
 // s.mu.
 func (s *Server) adopt(g *grant) {
-	if a := &s.settings.auth; g != nil && (g.configured != a.ClientID || a.Issuer != "" && g.issuer != a.Issuer) {
+	if a := &s.settings.auth; g != nil && (g.configured != a.ClientID || a.Issuer != "" && !isSameIssuer(g.issuer, a.Issuer)) {
 		g = nil
 	}
 	if old := s.grant; old != nil && old != g {

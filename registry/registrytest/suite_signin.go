@@ -36,6 +36,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"NoMetadata":     testNoMetadata,
 		"ClientSecrets":  testClientSecrets,
 		"Issuer":         testConfiguredIssuer,
+		"FinalSlash":     testFinalSlash,
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
 		"AnotherURL":     testAnotherURL,
@@ -552,6 +553,33 @@ func testConfiguredIssuer(t *testing.T, dial SignInDial) {
 				}
 			}
 		})
+	}
+}
+
+// A server and its authorization server may write the issuer with and without a final slash. Both stand for one document.
+func testFinalSlash(t *testing.T, dial SignInDial) {
+	for _, row := range []struct{ named, itself, configured string }{
+		{authOrigin + "/", authOrigin, ""},
+		{authOrigin, authOrigin + "/", ""},
+		{authOrigin + "/", authOrigin, authOrigin},
+		{authOrigin, authOrigin + "/", authOrigin},
+	} {
+		auth := &AuthServer{Metadata: func(m map[string]any) { m["issuer"] = row.itself }}
+		auth.Answer = func(q url.Values) { q.Set("iss", row.itself) }
+		d := newDesk(t, dial, auth, nil, registry.ServerConfig{Auth: &registry.Auth{Issuer: row.configured}})
+		server := auth.Protect(endpoint, NewServer(nil), nil)
+		d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if req.URL.Path == "/.well-known/oauth-protected-resource/mcp" {
+				writeJSON(w, 200, map[string]any{"resource": endpoint, "authorization_servers": []string{row.named}})
+				return
+			}
+			server.ServeHTTP(w, req)
+		}))
+		d.signedIn()
+		d.want("call", d.echo(), nil)
+		auth.Expire(false)
+		d.want("call with a new token", d.echo(), nil)
+		d.count("refresh_token", 1)
 	}
 }
 
