@@ -108,6 +108,37 @@ func TestProbeLeavesTime(t *testing.T) {
 	})
 }
 
+// A server that has gone from HTTP+SSE to streamable HTTP need not refuse the GET with which an HTTP+SSE session begins.
+func TestServerThatLeavesHTTPSSE(t *testing.T) {
+	for name, get := range map[string]registrytest.Step{
+		"a page of its own": registrytest.Body("application/json", `{"name":"a server"}`),
+		"a stream of its own": func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			registrytest.Silent(w, req, m)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hints := client.NewHints(map[string]client.Hint{endpoint: {Transport: "sse", Version: "2024-11-05"}}, nil)
+				s := new(registrytest.Script).On("GET", get)
+				c := client.New(client.NewPlatform(t, newNet(t, s)), &client.Options{Hints: hints})
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := session.Info().Transport; got != "streamable-http" {
+					t.Errorf("transport %s", got)
+				}
+				session.Close(ctx)
+			})
+		})
+	}
+}
+
 func TestLegacySSEOnOneSignOnly(t *testing.T) {
 	for name, step := range map[string]registrytest.Step{
 		"JSON-RPC error": func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {

@@ -21,8 +21,11 @@ func (d *dial) connect(ctx context.Context) (*Session, error) {
 	}
 	switch {
 	case hint.Transport == "sse":
-		s, err := d.openSSE(ctx)
-		if err == nil || !isRefusal(err) {
+		probe, cancel := context.WithTimeout(ctx, probeTime(ctx))
+		s, err := d.openSSE(probe)
+		silent := probe.Err() != nil
+		cancel()
+		if err == nil || ctx.Err() != nil || !silent && !isRefusal(err) && !errors.Is(err, registry.ErrProtocol) {
 			return s, err
 		}
 		d.forget()
