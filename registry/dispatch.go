@@ -124,13 +124,14 @@ func (r *Registry) find(name string, app bool) (s *server, t *Tool, override []b
 		return nil, nil, nil, ErrClosed
 	}
 	t = r.tools.Get(name)
-	if t == nil && app { // a tool that only apps may call
-		t = r.listed(name, func(s *server, t *Tool) bool { return t.AppOnly && t.Hold == nil && s.cfg.offers(t.RawName) })
+	var held *Tool
+	if t == nil {
+		t, held = r.unoffered(name, app)
 	}
 	if t == nil {
 		err = Because(ErrUnknownTool, text.Plain(name, 200))
-		if t = r.listed(name, func(_ *server, t *Tool) bool { return t.Hold != nil && !t.Withheld }); t != nil {
-			err = onServer(t.Server, "call "+t.RawName, Because(ErrHeld, t.Hold.Reason))
+		if held != nil {
+			err = onServer(held.Server, "call "+held.RawName, Because(ErrHeld, held.Hold.Reason))
 		}
 		return nil, nil, nil, err
 	}
@@ -140,16 +141,21 @@ func (r *Registry) find(name string, app bool) (s *server, t *Tool, override []b
 	return s, t, rawjson.Get(s.cfg.Overrides, t.RawName), err
 }
 
-// listed returns a listed tool of that name that is one of those, or nil. The caller holds r.mu.
-func (r *Registry) listed(name string, those func(*server, *Tool) bool) *Tool {
+// unoffered looks for a listed tool of that name that models do not have: one that only apps may call, or one that is
+// held. The caller holds r.mu.
+func (r *Registry) unoffered(name string, app bool) (ofApps, held *Tool) {
 	for _, s := range r.servers {
 		for i := range s.listed {
-			if t := &s.listed[i]; t.Name == name && those(s, t) {
-				return t
+			switch t := &s.listed[i]; {
+			case t.Name != name:
+			case app && t.AppOnly && t.Hold == nil && s.cfg.offers(t.RawName):
+				ofApps = t
+			case t.Hold != nil && !t.Withheld:
+				held = t
 			}
 		}
 	}
-	return nil
+	return ofApps, held
 }
 
 func (r *Registry) checkArguments(t *Tool, args []byte) error {

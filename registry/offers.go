@@ -382,10 +382,10 @@ func (r *Registry) keepOffers(s *server, kind int, l offerList) error {
 	return nil
 }
 
-// forgetOffers drops the lists of a server that match, or all. The caller holds r.mu.
-func (s *server) forgetOffers(matches func(*offerList) bool) {
+// forgetOffers drops the lists of a server, or those that are the user's own. The caller holds r.mu.
+func (s *server) forgetOffers(onlyPrivate bool) {
 	for kind := range s.offers {
-		if l := &s.offers[kind]; matches == nil || matches(l) {
+		if l := &s.offers[kind]; l.private || !onlyPrivate {
 			*l = offerList{flight: l.flight}
 		}
 	}

@@ -131,7 +131,7 @@ func (r *Registry) drop(s *server, cause error) {
 // forgetTools frees the server's list.
 func (r *Registry) forgetTools(s *server) {
 	r.offer(s, nil)
-	s.forgetOffers(nil)
+	s.forgetOffers(false)
 	s.info, s.instructions, s.heldInstructions = SessionInfo{}, "", ""
 	s.warnings = nil
 	s.staleAt, s.refreshedAt = time.Time{}, time.Time{}

@@ -202,7 +202,7 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 			if s.private {
 				r.forgetTools(s)
 			}
-			s.forgetOffers(func(l *offerList) bool { return l.private })
+			s.forgetOffers(true)
 			r.changed(Event{Server: name, Tools: s.private || s.breaker.suspended})
 			s.breaker.reset() // a probe may have been cut short
 		}
