@@ -31,6 +31,7 @@ type Server struct {
 // A state is the state of a sign-in at one moment.
 type state struct {
 	grant     *grant // never changed, only replaced
+	left      *grant // of an issuer that the configuration does not name any more; SignOut revokes it
 	loaded    bool   // the stored grant was read
 	challenge challenge
 	spent     []string // replaced secrets, which a late response may repeat
@@ -183,7 +184,7 @@ func (s *Server) reload(ctx context.Context) *grant {
 // s.mu.
 func (s *Server) adopt(g *grant) {
 	if a := &s.settings.auth; g != nil && (g.configured != a.ClientID || a.Issuer != "" && !isSameIssuer(g.issuer, a.Issuer)) {
-		g = nil
+		s.left, g = g, nil
 	}
 	if old := s.grant; old != nil && old != g {
 		s.spent = append(s.spent[max(0, len(s.spent)-9):], old.access, old.refresh, old.secret)

@@ -146,10 +146,18 @@ func (s *Server) SignOut(ctx context.Context) error {
 	g := s.reload(ctx)
 	s.keep(ctx, nil)
 	s.mu.Lock()
-	s.needed, s.failed, s.wanted = false, nil, ""
+	left := s.left
+	s.left, s.needed, s.failed, s.wanted = nil, false, nil, ""
 	s.mu.Unlock()
+	s.revoke(ctx, g)
+	s.revoke(ctx, left)
+	return nil
+}
+
+// revoke has the issuer of a grant revoke its tokens, as far as ctx allows.
+func (s *Server) revoke(ctx context.Context, g *grant) {
 	if g == nil || g.revoke == "" {
-		return nil
+		return
 	}
 	there := *g
 	there.token = g.revoke
@@ -164,5 +172,4 @@ func (s *Server) SignOut(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }

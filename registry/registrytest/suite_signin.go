@@ -37,6 +37,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"ClientSecrets":  testClientSecrets,
 		"Issuer":         testConfiguredIssuer,
 		"FinalSlash":     testFinalSlash,
+		"AnotherIssuer":  testAnotherIssuer,
 		"SignOut":        testSignOut,
 		"Rename":         testRename,
 		"AnotherURL":     testAnotherURL,
@@ -580,6 +581,24 @@ func testFinalSlash(t *testing.T, dial SignInDial) {
 		auth.Expire(false)
 		d.want("call with a new token", d.echo(), nil)
 		d.count("refresh_token", 1)
+	}
+}
+
+// The tokens of an issuer that the configuration does not name any more are revoked where they were made.
+func testAnotherIssuer(t *testing.T, dial SignInDial) {
+	for name, end := range map[string]func(*desk) error{
+		"signed out": func(d *desk) error { return d.SignOut(d.ctx, "a") },
+		"removed":    func(d *desk) error { return errors.Join(d.Remove("a"), d.Close()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+			d.net.Handle("https://other.example", http.NotFoundHandler())
+			d.signedIn()
+			d.want("edit", d.Update("a", registry.ServerConfig{URL: endpoint, Auth: &registry.Auth{Issuer: "https://other.example"}}), nil)
+			d.want("discover", d.Discover(d.ctx), registry.ErrSignIn)
+			d.want("end", end(d), nil)
+			d.count("revoke", 2)
+		})
 	}
 }
 
