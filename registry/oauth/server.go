@@ -212,6 +212,7 @@ func (s *Server) keep(ctx context.Context, g *grant) {
 
 // TakeOver takes the grant of a server that is renamed.
 func (s *Server) TakeOver(ctx context.Context, from *Server) {
+	from.awaitRenewal(ctx)
 	from.load(ctx)
 	if g := from.look().grant; g != nil {
 		s.keep(ctx, g)
@@ -303,6 +304,16 @@ func (s *Server) renew(ctx context.Context, used string) error {
 	}
 	s.mu.Unlock()
 	return f.wait(ctx)
+}
+
+// awaitRenewal waits for a renewal under way, whose token comes too late otherwise.
+func (s *Server) awaitRenewal(ctx context.Context) {
+	s.mu.Lock()
+	renewing := s.renewing
+	s.mu.Unlock()
+	if renewing != nil {
+		_ = renewing.wait(ctx)
+	}
 }
 
 func (s *Server) renewNow(ctx context.Context, used string) error {

@@ -137,12 +137,7 @@ func (s *Server) finish(ctx context.Context, g *grant, callback string) error {
 
 // SignOut forgets the tokens and revokes them (RFC 7009), as far as ctx allows.
 func (s *Server) SignOut(ctx context.Context) error {
-	s.mu.Lock()
-	renewing := s.renewing
-	s.mu.Unlock()
-	if renewing != nil { // its token would sign in again
-		_ = renewing.wait(ctx)
-	}
+	s.awaitRenewal(ctx)
 	g := s.reload(ctx)
 	s.keep(ctx, nil)
 	s.mu.Lock()

@@ -44,6 +44,39 @@ func TestSignOutDuringARenewal(t *testing.T) {
 	})
 }
 
+// A token that is renewed while its server is renamed goes along: the refresh token before it is void.
+func TestRenameDuringARenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		fetch := func(_ context.Context, r *Request) (*Response, error) {
+			switch r.URL {
+			case "https://a.example/.well-known/oauth-authorization-server":
+				return &Response{Status: 200, Body: []byte(`{"issuer":"https://a.example","token_endpoint":"https://a.example/token"}`)}, nil
+			case "https://a.example/token":
+				<-release
+				return &Response{Status: 200, Body: []byte(`{"access_token":"second-token","token_type":"Bearer"}`)}, nil
+			}
+			return &Response{Status: 404}, nil
+		}
+		c := New(Options{Crypto: stub{}})
+		from := c.Server("a", "https://a.example/mcp", nil, fetch)
+		from.keep(t.Context(), &grant{issuer: "https://a.example", access: "first-token", refresh: "refresh"})
+		go func() { _ = from.renew(t.Context(), "first-token") }()
+		synctest.Wait()
+		to := c.Server("b", "https://a.example/mcp", nil, fetch)
+		go to.TakeOver(t.Context(), from)
+		synctest.Wait()
+		close(release)
+		synctest.Wait()
+		for s, want := range map[*Server]string{from: "", to: "Bearer second-token"} {
+			header, err := s.Header(t.Context(), "POST", "https://a.example/mcp")
+			if got := strings.Join(header[min(1, len(header)):], ""); got != want || err != nil {
+				t.Errorf("%s: %q, %v; want %q", s.name, got, err, want)
+			}
+		}
+	})
+}
+
 // The tokens of one client, or of one authorization server, are not those of another.
 func TestASignInOfAnotherClientIsNotUsed(t *testing.T) {
 	const at, issuer = "https://a.example/mcp", "https://login.example"
