@@ -24,6 +24,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 // approve connects again, and sends origins over the socket.
 func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 	t.Helper()

@@ -3,9 +3,11 @@
  * The background sends its whole {@link State} when a page connects and after each change. It answers requests by id.
  */
 import type { ElicitationAnswer, Flag } from '../wasm/js/shared/types.ts'
-import type { ServerQuestion } from './tools/tool.ts'
+import type { Grant, ServerQuestion } from './tools/tool.ts'
 import type { ProfileChange } from './chats/sites/profile.ts'
 import type { Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
+
+export type { Grant }
 
 export const panelPort = 'portolan-panel'
 /** A port of this name carries the messages of connectRegistry. */
@@ -295,7 +297,6 @@ export interface ClientClaim {
   samples?: boolean
 }
 
-export type Grant = 'allow' | 'ask' | 'deny'
 export interface ClientView {
   key: string
   name: string

@@ -1,6 +1,6 @@
-import type { ClientClaim, ClientView, Grant } from '../messages.ts'
+import type { ClientClaim, ClientView } from '../messages.ts'
 import { Stored } from '../stored.ts'
-import type { Client } from '../tools/tool.ts'
+import type { Client, Grant } from '../tools/tool.ts'
 
 const most = 100
 

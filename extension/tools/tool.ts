@@ -1,5 +1,4 @@
 import type { ElicitationAnswer, Flag } from '../../wasm/js/shared/types.ts'
-import type { Grant } from '../messages.ts'
 
 /** Bookmarks and pages answer at once, so a longer silence is a fault. In ms. */
 export const idleMs = 30_000
@@ -52,6 +51,9 @@ export interface ToolCall {
   /** Asks the client's model, if `client.samples`: CreateMessageRequestParams and CreateMessageResult of the spec. */
   sample(params: object): Promise<unknown>
 }
+
+/** The user's setting of a tool for a client. */
+export type Grant = 'allow' | 'ask' | 'deny'
 
 /**
  * A desktop client, by its own claim. `key` tells it from others of the same name, and outlives its session: grants,

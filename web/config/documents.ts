@@ -76,7 +76,7 @@ export function declaredIn(v: unknown, declared: Declared = new Map()): Declared
   return declared
 }
 
-/** What a document says of an input. */
+/** Reads the description, the default and the choices of an input. */
 function inputOf(o: unknown, input: Partial<Input>, listed: unknown): Partial<Input> {
   const description = text(o, 'description', 'placeholder')
   const fallback = text(o, 'default')
