@@ -111,8 +111,8 @@ func Digits(s string, base uint64) (n uint64, ok bool) {
 	}
 	for i := range len(s) {
 		digit := uint64(s[i]) - '0'
-		if letter := uint64(s[i]|0x20) - 'a'; letter < 6 {
-			digit = letter + 10
+		if digit > 9 { // a letter, or 16 for other characters
+			digit = min(uint64(s[i]|0x20)-'a', 6) + 10
 		}
 		if digit >= base {
 			return 0, false
