@@ -26,7 +26,8 @@ func Redact(s string, values ...string) string {
 				longest = i
 			}
 		}
-		secret := Cut(secrets[longest], 3*(len(s)/3+1)) // s is too short for more of it
+		secret := secrets[longest]
+		secret = secret[:min(len(secret), 3*(len(s)/3+1))] // s is too short for more of it
 		if len(secret) < leastSecret {
 			break
 		}

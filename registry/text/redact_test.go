@@ -41,6 +41,12 @@ func TestRedactOfASecretWithinAnother(t *testing.T) {
 	}
 }
 
+func TestRedactOfAShortText(t *testing.T) {
+	if got := text.Redact("key1", "key\U0001f511 and more", "key1"); got != "[redacted]" {
+		t.Errorf("%q: a longer secret keeps a short one in", got)
+	}
+}
+
 // Each of these texts keeps a search busy for minutes that begins again at each place.
 func TestRedactTakesLinearTime(t *testing.T) {
 	const size = 2 << 20
@@ -65,6 +71,7 @@ func TestRedactTakesLinearTime(t *testing.T) {
 func FuzzRedact(f *testing.F) {
 	f.Add("no: Bearer s3cr3t", "Bearer s3cr3t", 9)
 	f.Add("aaaa aaaaa", "aaaaa", 3)
+	f.Add("0000", "0000\x98\x98\x98 0000", 7)
 	f.Fuzz(func(t *testing.T, s, value string, cut int) {
 		_, credential, _ := strings.Cut(value, " ")
 		if strings.Contains("[redacted]", credential) || len(credential) < 4 ||
