@@ -33,10 +33,11 @@ func Redact(s string, values ...string) string {
 		}
 		secrets[longest] = ""
 		coded := strings.TrimRight(Base64(secret), "=")
-		s = hide(s, secret)
-		s = hide(s, PercentEncoded(secret))
-		s = hide(s, coded)
-		s = hide(s, urlSafe(coded))
+		s = hide(s, secret, true)
+		s = hide(s, secret, false)
+		s = hide(s, PercentEncoded(secret), true)
+		s = hide(s, coded, true)
+		s = hide(s, urlSafe(coded), true)
 	}
 	return hideTokens(s)
 }
@@ -45,15 +46,16 @@ func Redact(s string, values ...string) string {
 const maxTries = 16
 
 // hide replaces a secret in s wherever repeats finds it. A server that chose the secret can fill s with beginnings of
-// it, such as aaaa for aaaab. The rest of such a text is hidden.
-func hide(s, secret string) string {
+// it, such as aaaa for aaaab. The rest of such a text is hidden. With isJSON, a
+// backslash in s begins an escape.
+func hide(s, secret string, isJSON bool) string {
 	var out strings.Builder
 	from, tries := 0, 0
 	for at := 0; at < len(s); at++ {
 		if s[at] != '\\' && fold(s[at]) != fold(secret[0]) {
 			continue
 		}
-		end, found := repeats(s, at, secret)
+		end, found := repeats(s, at, secret, isJSON)
 		if !found {
 			if tries += end - at; tries <= maxTries*len(s) {
 				continue
@@ -73,10 +75,13 @@ func hide(s, secret string) string {
 
 // repeats returns whether a secret begins at a place of s, and where it ends or differs. Invisible
 // characters may stand within: all beyond ASCII, and controls.
-func repeats(s string, at int, secret string) (end int, found bool) {
+func repeats(s string, at int, secret string, isJSON bool) (end int, found bool) {
 	n := 0
 	for at < len(s) {
-		c, width := unescaped(s[at:])
+		c, width := s[at], 1
+		if isJSON {
+			c, width = unescaped(s[at:])
+		}
 		if fold(c) == fold(secret[n]) {
 			at += width
 			if n++; n == len(secret) {

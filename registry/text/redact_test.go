@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -44,6 +45,18 @@ func TestRedactOfASecretWithinAnother(t *testing.T) {
 func TestRedactOfAShortText(t *testing.T) {
 	if got := text.Redact("key1", "key\U0001f511 and more", "key1"); got != "[redacted]" {
 		t.Errorf("%q: a longer secret keeps a short one in", got)
+	}
+}
+
+func TestRedactOfABackslash(t *testing.T) {
+	for _, secret := range []string{`pa\sswörd`, `pa\\ssword`, `\u0041bcd`, `\000`} {
+		if got := text.Redact("no: "+secret+"!", secret); got != "no: [redacted]!" {
+			t.Errorf("%s: %q", secret, got)
+		}
+		inJSON, _ := json.Marshal(secret)
+		if got := text.Redact(string(inJSON), secret); got != `"[redacted]"` {
+			t.Errorf("%s in JSON: %q", secret, got)
+		}
 	}
 }
 
