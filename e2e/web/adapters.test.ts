@@ -423,6 +423,17 @@ for (const name of ['anthropic', 'a loop on Messages']) {
   })
 }
 
+test('two agents of one registry find the tools of their own deferred lists', async () => {
+  const deferred = { budgetTokens: 1 }
+  const [demo, s] = ['demo', 's'].map((server) => anthropic.runnableTools(registry, { servers: [server], deferred }))
+  for (const [tools, query] of [[demo!, 'add two numbers'], [s!, 'mixed']] as const) {
+    const search = tools.find(({ name }) => name === 'portolan_search_tools')!
+    const found = await search.run({ query, limit: 20 }, { toolUse: { id: 'a' } })
+    assert.ok(Array.isArray(found), query)
+    for (const block of found) assert.ok(tools.some((t) => 'tool_name' in block && t.name === block.tool_name))
+  }
+})
+
 test('the search of a deferred list answers Anthropic with references', async () => {
   await asks['anthropic']!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
   const { tools } = api.bodies.findLast((body) => body['tools']) as unknown as { tools: Anthropic.Beta.BetaTool[] }

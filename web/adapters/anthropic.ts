@@ -1,4 +1,4 @@
-import type { OpenAITool, Tool } from '../../wasm/js/shared/types.ts'
+import type { OpenAITool, Tool, View } from '../../wasm/js/shared/types.ts'
 import type { ModelMessage, ToolCall } from '../loop/types.ts'
 import type * as types from './anthropic-types.ts'
 import { argumentsOf, given, resultOf, split } from './common.ts'
@@ -7,17 +7,19 @@ const format = 'anthropic'
 
 export const runnableTools: typeof types.runnableTools = (source, options) => {
   const [filter, media] = split(options)
-  return given(source).getTools({ ...filter, format }).map((tool) => ({
+  // A search finds the tools of the last deferred list, so each has a view of its own.
+  const own = filter.deferred ? (given(source) as Partial<View>).view?.() ?? source : given(source)
+  return own.getTools({ ...filter, format }).map((tool) => ({
     ...tool,
     input_schema: { ...tool.input_schema, type: 'object' },
     parse: (content) => content as Record<string, unknown>,
     run: async (args, context) => {
       const callId = context?.toolUse.id ?? ''
-      const result = await resultOf(source, tool.name, args, {
+      const result = await resultOf(own, tool.name, args, {
         callId,
         ...(context?.signal && { signal: context.signal }),
       })
-      const { is_error, content } = await source.toMessage(result, { ...media, format, callId })
+      const { is_error, content } = await own.toMessage(result, { ...media, format, callId })
       // The runner writes `Error: ` before the message.
       if (is_error) throw new Error(String(content).replace(/^Error: /, ''))
       return content
