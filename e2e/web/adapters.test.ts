@@ -434,6 +434,28 @@ test('two agents of one registry find the tools of their own deferred lists', as
   }
 })
 
+test('a loop on Anthropic sends no blank text back, which the API refuses', async () => {
+  const use = { type: 'tool_use', id: 'a', name: 'demo__add', input: { a: 40, b: 2 } }
+  const says = [[{ type: 'text', text: '\n\n' }, use], [{ type: 'text', text: '' }], [{ type: 'text', text: '42' }]]
+  const sent: { messages: Anthropic.MessageParam[] }[] = []
+  const create = async (body: never) => (sent.push(body), { content: says[sent.length - 1] })
+  const asked = anthropic.model({ messages: { create } }, { model: 'any' })
+  const events = loop({
+    view: registry,
+    model: asked,
+    prompt: 'Add',
+    format: 'anthropic',
+    done: (text) => text === '42',
+  })
+  for await (const event of events) if (event.type === 'stopped') assert.fail(String(event.error ?? event.why))
+  assert.equal(sent.length, 3)
+  const blocks = sent.flatMap(({ messages }) =>
+    messages.flatMap(({ content }) => content as Anthropic.ContentBlockParam[])
+  )
+  for (const block of blocks) assert.ok(block.type !== 'text' || block.text.trim(), 'a blank text')
+  assert.deepEqual(sent.at(-1)!.messages[1], { role: 'assistant', content: [use] })
+})
+
 test('the search of a deferred list answers Anthropic with references', async () => {
   await asks['anthropic']!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
   const { tools } = api.bodies.findLast((body) => body['tools']) as unknown as { tools: Anthropic.Beta.BetaTool[] }

@@ -101,8 +101,11 @@ async function turnsOf(messages: readonly ModelMessage[], view: types.ModelSetti
     }
     answers = undefined
     if (role === 'user') turns.push({ role, content })
-    if (role === 'assistant')
-      turns.push({ role, content: Array.isArray(message.raw) ? message.raw : blocksOf(message) })
+    if (role === 'assistant') {
+      const blocks: (Block & { text?: string })[] = Array.isArray(message.raw) ? message.raw : blocksOf(message)
+      // The API gives texts that are blank, and refuses a request with one.
+      turns.push({ role, content: blocks.filter(({ type, text }) => type !== 'text' || text?.trim()) })
+    }
   }
   return turns.filter((turn) => turn.content.length)
 }
