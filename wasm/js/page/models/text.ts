@@ -31,7 +31,7 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
     hasText ||= isText
   }
   let text = parts.join('\n')
-  if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
+  if (!hasText && r.structuredContent != null) text = compact(r.structuredContent, source?.raw)
   text = sound(text) || noOutput
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }

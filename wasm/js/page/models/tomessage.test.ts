@@ -31,6 +31,15 @@ test('texts and media keep their order', async () => {
   assert.deepEqual(await pieces(mixed), ['one\ntwo', `image/png ${png}`, 'three', `image/jpeg ${jpeg}`])
 })
 
+test('a blank text beside media is left out, because Anthropic refuses a request with one', async () => {
+  for (const blank of ['', ' ', '\n\t\n', '\u2003'])
+    assert.deepEqual(
+      await pieces(result([text(blank), image(png), text(blank)])),
+      [`image/png ${png}`],
+      JSON.stringify(blank),
+    )
+})
+
 test('images of prompts have types that the provider takes', async () => {
   const gif = base64('GIF89a....'), svg = base64('<svg/>')
   const messages = [image(png, 'image/jpeg'), image(gif, 'image/gif'), image(svg, 'image/svg+xml')].map((content) => ({

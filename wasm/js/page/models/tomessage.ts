@@ -71,7 +71,7 @@ async function piecesOf(result: ToolResult, accepted: Accepted): Promise<Pieces>
   let words: string[] = [], hasText = false
   const flush = () => {
     const text = sound(plain(words.join('\n')).text)
-    if (text) pieces.push(text)
+    if (text.trim()) pieces.push(text) // Anthropic refuses a request with a blank one
     words = []
   }
   for (const block of result.content) {
@@ -89,7 +89,7 @@ async function piecesOf(result: ToolResult, accepted: Accepted): Promise<Pieces>
   flush()
   if (!media.length) return [result.text]
   // The text of a cut result names its handle. Without a text block, the structured content is the text.
-  const isWhole = !result.truncated && (hasText || (result.structuredContent ?? null) === null)
+  const isWhole = !result.truncated && (hasText || result.structuredContent == null)
   return isWhole ? pieces : [result.text, ...media]
 }
 
