@@ -160,16 +160,21 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 	if err != nil {
 		return err
 	}
-	err = b.Listen()
-	switch {
-	case errors.Is(err, bridge.ErrPortTaken) && !opts.Ephemeral:
-		other, dialErr := bridge.Dial(ctx, opts)
-		if dialErr != nil {
-			return fmt.Errorf("%w: %w; free it, or choose another with --listen", err, dialErr)
+	taken := b.Listen()
+	if taken != nil && (!errors.Is(taken, bridge.ErrPortTaken) || opts.Ephemeral) {
+		return taken
+	}
+	if taken != nil {
+		other, err := bridge.Dial(ctx, opts)
+		if err != nil { // it may be a bridge that is about to end, as of a client that starts its servers again
+			var late error
+			if other, b, late = successor(ctx, opts); late != nil {
+				return fmt.Errorf("%w: %w; free it, or choose another with --listen", taken, err)
+			}
 		}
-		return bounded(ctx, func(ctx context.Context) error { return attachStdio(ctx, other, opts, stdin, stdout) })
-	case err != nil:
-		return err
+		if other != nil {
+			return bounded(ctx, func(ctx context.Context) error { return attachStdio(ctx, other, opts, stdin, stdout) })
+		}
 	}
 	if err := printAddress(b, opts, stderr); err != nil {
 		return err

@@ -444,6 +444,33 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 	}
 }
 
+// A client starts its servers again, and the earlier bridge has the port still, but takes no client any more.
+func TestBridgeStdioStartsBesideOneThatEnds(t *testing.T) {
+	p := newProgram(t)
+	if err := p.command("token").Run(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			c.Close()
+		}
+		l.Close()
+	}()
+	client := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: p.command("--stdio")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if _, err := session.ListTools(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBridgeUsage(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"},
 		{"--discovery", "0.0.0.0:1"}, {"--discovery", "nonsense"}, {"pair", "x"}, {"clients", "x"},
