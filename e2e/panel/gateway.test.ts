@@ -185,6 +185,10 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   await card.getByRole('button', { name: 'Find a running gateway' }).click()
   await card.locator('portolan-gateway').getByRole('button', { name: 'Cancel' }).waitFor()
   assert.equal(await card.locator('input[type=password]').count(), 0)
+  await p.page.evaluate(async () => {
+    await window.registry.updateServer('files', { timeoutMs: 77_000 })
+    await window.registry.updateServer('memory', { concurrency: 3 })
+  })
   const before = gateway.output().length
   await field.fill(await askForDigits(p))
   await p.panel.getByRole('button', { name: 'Check the digits' }).click()
@@ -192,6 +196,18 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   gateway.type('y')
   await card.getByText('Connected').waitFor()
   await p.panel.locator('portolan-gateway').waitFor({ state: 'detached' })
+  const configs = await p.page.evaluate(() =>
+    Object.entries(window.registry.getSnapshot().servers).map(([name, { config }]) => [
+      name,
+      config.timeoutMs,
+      config.concurrency,
+    ])
+  )
+  assert.deepEqual(configs.filter(([name]) => name !== 'go' && name !== 'modern').sort(), [
+    ['everything', undefined, undefined],
+    ['files', 77_000, undefined],
+    ['memory', undefined, 3],
+  ])
   await p.page.waitForFunction(() => window.registry.has('files__read_text_file'))
   assert.match(await call(), /ahoy from a file/)
   assert.match(await gateway.run('revoke', origin), /Revoked/)

@@ -149,24 +149,29 @@ class Gateway extends PanelPart {
     return this.t(`gateway_${code}`, code === 'refused' ? { reason: line(message, 300) } : { address })
   }
 
+  /** Adds the gateway's servers. Those that are here already get the new token, whatever else is set for them. */
   private async add(token: string, servers: readonly GatewayServer[]): Promise<void> {
-    const entries = servers.map(({ name, url }): Entry => ({
-      name,
-      config: { url, headers: { Authorization: `Bearer ${token}` }, proxy: false },
-      secrets: [],
-      inputs: [],
-      lints: [],
-    }))
-    // A server that is here already gets the new token.
-    const plans = plansOf(entries, this.panel.snapshot.servers).map((plan) => ({
-      ...plan,
-      keep: true,
-      clash: plan.clash === 'skip' ? 'overwrite' as const : plan.clash,
-    }))
+    const { registry, snapshot: { servers: known } } = this.panel
+    const headers = { Authorization: `Bearer ${token}` }
+    const names: string[] = []
+    for (const [name, { config }] of Object.entries(known)) {
+      if (!servers.some(({ url }) => url === config.url)) continue
+      const others = [...Object.keys(config.headers ?? {}), ...config.missingHeaders ?? []]
+      const kept = Object.fromEntries(
+        others.filter((header) => !/^authorization$/i.test(header)).map((header) => [header, '[redacted]']),
+      )
+      await registry.updateServer(name, { headers: { ...kept, ...headers } })
+      names.push(name)
+    }
+    void registry.discover(names).catch(() => {}) // health tells
+    const added = servers.filter(({ url }) => !names.some((name) => known[name]!.config.url === url))
+    const entries = added.map(({ name, url }): Entry => (
+      { name, config: { url, headers, proxy: false }, secrets: [], inputs: [], lints: [] }
+    ))
     const done = new Map<Plan, string>()
-    await carryOut(this.panel.registry, plans, done)
+    await carryOut(registry, plansOf(entries, known).map((plan) => ({ ...plan, keep: true })), done)
     this.panel.askToken(undefined)
-    const names = [...done.values()]
+    names.push(...done.values())
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
   }
 }
