@@ -123,10 +123,10 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 	harmless := p.isProbing() && e.era.Load() == eraUnknown
 	e.mu.Lock()
 	e.last = note
+	if lived > longLife {
+		e.failures = 0
+	}
 	if !note.Asked && !harmless {
-		if lived > longLife {
-			e.failures = 0
-		}
 		wait := min(longPause, e.g.opts.Delay<<min(e.failures, 20))
 		e.failures++
 		e.until = time.Now().Add(wait)
