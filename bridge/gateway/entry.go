@@ -229,7 +229,7 @@ func (e *entry) tidy(now time.Time, admitted func(owner string) bool) {
 		case p.stuck(now.Add(-e.g.opts.Start)):
 			p.proc.stop(fmt.Sprintf("it sent nothing within %v", e.g.opts.Start))
 		case free && used.Before(now.Add(-e.g.opts.Idle)):
-			p.proc.stop("")
+			e.retire(p)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func (g *Gateway) place(ctx context.Context, owner string) (release func(), err 
 	if oldest == nil {
 		return nil, err
 	}
-	oldest.proc.stop("")
+	oldest.entry.retire(oldest)
 	select {
 	case <-oldest.proc.gone:
 	case <-ctx.Done():

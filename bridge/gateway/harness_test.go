@@ -109,6 +109,7 @@ var testPrograms = map[string]func(){
 	"stubborn": func() { // ignores SIGTERM and the end of its input
 		signal.Ignore(syscall.SIGTERM)
 		serveRaw()
+		fmt.Fprintln(os.Stderr, "the input has ended")
 		time.Sleep(time.Hour)
 	},
 	"giant": func() {

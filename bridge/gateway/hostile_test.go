@@ -397,6 +397,26 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// An unused program takes its time to end. Meanwhile its page gets another one.
+func TestAPageComesBackWhileItsProgramEnds(t *testing.T) {
+	t.Parallel()
+	ending := make(chan struct{}, 10)
+	r := serve(t, &Options{Idle: time.Second, Grace: time.Hour, Stderr: func(_, line string) {
+		if line == "the input has ended" {
+			ending <- struct{}{}
+		}
+	}}, testServer(t, "stubborn", "stubborn"))
+	s := r.begin("stubborn")
+	<-ending
+	if res, text := s.post(`{"jsonrpc":"2.0","id":1,"method":"pid"}`); res.StatusCode != 404 {
+		t.Errorf("its session: %d %s", res.StatusCode, text)
+	}
+	if _, text := s.post(initializeRequest); !strings.Contains(text, `"result"`) {
+		t.Errorf("another one: %s", text)
+	}
+	r.Hurry()
+}
+
 // TestFiftyPrograms uses 50 programs at once.
 func TestFiftyPrograms(t *testing.T) {
 	t.Parallel()

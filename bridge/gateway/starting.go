@@ -132,20 +132,32 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 		e.until = time.Now().Add(wait)
 	}
 	delete(e.programs, p)
+	e.drop(p) // first: a client whose stream ends may post at once
+	f := e.fault(note)
+	e.mu.Unlock()
+	p.close(f)
+	e.g.opts.Logger.Info("a program ended", "server", e.Name, "how", note.How, "unused", note.Asked)
+}
+
+// drop forgets the clients of a program, so that their next requests begin anew. e.mu is held.
+func (e *entry) drop(p *program) {
 	if e.spare == p {
 		e.spare = nil
 	}
 	if e.shared == p {
 		e.shared = nil
 	}
-	// Its sessions go first: a client whose stream ends may post at once.
 	ofIt := func(_ string, to *peer) bool { return to.program == p }
 	maps.DeleteFunc(e.sessions, ofIt)
 	maps.DeleteFunc(e.origins, ofIt)
-	f := e.fault(note)
+}
+
+// retire ends a program that nobody uses. It may take its time, and gets no request meanwhile.
+func (e *entry) retire(p *program) {
+	e.mu.Lock()
+	e.drop(p)
 	e.mu.Unlock()
-	p.close(f)
-	e.g.opts.Logger.Info("a program ended", "server", e.Name, "how", note.How, "unused", note.Asked)
+	p.proc.stop("")
 }
 
 // take waits for the turn to start a process.
