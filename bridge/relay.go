@@ -218,8 +218,9 @@ func (r *relay) call(ctx context.Context, s *sender, req *mcp.CallToolRequest, t
 	if err != nil && req.Params.Name == pairTool.Name && !r.bridge.mayConnect() {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: unpaired}}}, nil
 	}
+	_, missing := errors.AsType[notConnectedError](err)
 	switch {
-	case errors.Is(err, errNotConnected):
+	case missing && !errors.Is(err, errStopped):
 		code := "NOT_CONNECTED"
 		if !r.bridge.mayConnect() {
 			code = "NOT_PAIRED"

@@ -442,7 +442,8 @@ func TestProfilesAreAddressed(t *testing.T) {
 	}
 	session.Close()
 	named["Home"].names(t, false) // its list becomes empty, and never that of Work
-	if got, isError := named["Home"].call(t, "echo", nil); !isError || !strings.Contains(got, `"Home" is not connected`) {
+	if got, isError := named["Home"].call(t, "echo", nil); !isError || !strings.Contains(got, `"Home" is not connected`) ||
+		!strings.HasSuffix(got, ". (NOT_CONNECTED)") {
 		t.Errorf("after it left: %q", got)
 	}
 	if got, _ := d.call(t, "echo", map[string]any{}); got != "Work: {}" {
