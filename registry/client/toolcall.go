@@ -129,12 +129,17 @@ func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
 	t.mu.Unlock()
 	go func() {
 		defer cancel(nil)
-		output, err := guarded(func() (*registry.ToolOutput, error) { return t.slowly(ctx, first) })
-		t.end(output, err)
+		t.end(t.slowly(ctx, first))
 	}()
 }
 
-func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (*registry.ToolOutput, error) {
+// slowly makes the call in a goroutine. It turns a panic into an error, so that a message cannot end the module.
+func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (output *registry.ToolOutput, err error) {
+	defer func() {
+		if recover() != nil {
+			err = registry.Because(registry.ErrProtocol, "a message could not be handled")
+		}
+	}()
 	e, err := t.s.converse(ctx, &t.r, first)
 	if err != nil {
 		return nil, err
@@ -204,14 +209,4 @@ func (t *toolCall) claim() bool {
 	t.over = true
 	t.mu.Unlock()
 	return first
-}
-
-// guarded turns a panic into an error, so that a message cannot end the module.
-func guarded[T any](work func() (T, error)) (val T, err error) {
-	defer func() {
-		if recover() != nil {
-			err = registry.Because(registry.ErrProtocol, "a message could not be handled")
-		}
-	}()
-	return work()
 }
