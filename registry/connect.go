@@ -11,7 +11,7 @@ import (
 type conn struct {
 	session Session
 	calls   int  // under way
-	retired bool // closes when calls is 0
+	retired bool // closes when calls is 0; or it has ended while it opened
 	over    bool // Retry has replaced it, or its server has forgotten it: a list of it is read again
 	pings   *time.Timer
 }
@@ -97,7 +97,9 @@ func (r *Registry) connect(s *server) *flight {
 			return
 		}
 		s.connecting = nil
-		if f.err == nil {
+		if c.retired {
+			r.hangUp(c) // those who wait connect again
+		} else if f.err == nil {
 			s.conn = c
 			r.informed(s)
 			r.pingLater(s, c)
@@ -227,6 +229,8 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 			tell = r.logged(s, LogEntry{Level: "warning", Dropped: n.Dropped})
 			r.changed(Event{Server: s.name, Minor: true})
 		}
+	} else if n.Err != nil {
+		c.retired = true
 	}
 	r.mu.Unlock()
 	r.deliver()

@@ -1297,6 +1297,34 @@ func TestRetryDuringAList(t *testing.T) {
 	}
 }
 
+// A session may end before the registry has it, as one of HTTP+SSE does with its stream.
+func TestASessionThatEndsWhileItOpens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.connect = func(context.Context) error {
+			if h.seen().connects == 1 {
+				h.say(registry.Notice{Err: registry.ErrNetwork})
+			}
+			return nil
+		}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			if h.seen().connects == 1 {
+				return nil, registry.ErrNetwork
+			}
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if got := h.seen(); got.connects != 2 || got.closes != 1 {
+			t.Errorf("%+v", got)
+		}
+		_ = r.Close()
+	})
+}
+
 // A session may end between the moment at which it opens and its first use.
 func TestASessionThatEndsBeforeItsFirstUse(t *testing.T) {
 	for range 100 {
