@@ -579,10 +579,13 @@ func TestASubscriptionOutlivesAChangeOfItsServer(t *testing.T) {
 		"a header": func(r *registry.Registry) error {
 			return r.Update("a", registry.ServerConfig{URL: "https://a.example/mcp", Headers: map[string]string{"Key": "new"}})
 		},
+		"another name": func(r *registry.Registry) error {
+			return errors.Join(r.Remove("b"), r.Rename(context.Background(), "a", "b"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &library{harbour: new(harbour), has: everything}
-			shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+			shelves(t, map[string]*library{"a": l, "b": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
 				var heard atomic.Int32
 				if _, err := r.SubscribeResource(t.Context(), "a", "a:1", func() { heard.Add(1) }); err != nil {
 					t.Fatal(err)

@@ -180,23 +180,26 @@ func (r *Registry) Add(name string, cfg ServerConfig) error {
 		if r.servers[name] != nil {
 			return onServer(name, "add", errNameTaken)
 		}
-		r.put(name, &cfg)
+		r.put(name, &cfg, nil)
 		return nil
 	})
 }
 
 var errNameTaken = Because(ErrInvalidConfig, "a server of that name exists; remove or update it")
 
-// put makes a server. The caller holds r.mu.
-func (r *Registry) put(name string, cfg *ServerConfig) {
-	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown), followLock: make(chan struct{}, 1)}
+// put makes a server, of which those resources are watched. The caller holds r.mu.
+func (r *Registry) put(name string, cfg *ServerConfig, resources map[string]*watched) {
+	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown), followLock: make(chan struct{}, 1), watched: resources}
 	r.servers[name] = s
+	for uri := range resources {
+		r.updated(s, uri) // an update may be lost
+	}
 	r.changed(Event{Server: name})
 	r.autoRefresh(s)
 }
 
 // Rename gives a server another name, and so its tools. Its calls and its session end.
-// The configuration, the sign-in and the approvals stay.
+// The configuration, the sign-in, the approvals and the subscriptions stay.
 func (r *Registry) Rename(ctx context.Context, name, to string) error {
 	cfg, ok := r.Config(name)
 	if !ok {
@@ -220,7 +223,7 @@ func (r *Registry) Rename(ctx context.Context, name, to string) error {
 			return onServer(name, "rename", errNameTaken)
 		}
 		r.unlist(s, Because(ErrServerRemoved, "it was renamed"))
-		r.put(to, &s.cfg)
+		r.put(to, &s.cfg, s.watched)
 		return nil
 	})
 }
