@@ -90,6 +90,9 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if strings.Contains(m.authorize, "?") {
 		separator = "&"
 	}
+	if old != nil && old.access == "" { // the page may not know the client, and send nobody back
+		s.keep(ctx, nil)
+	}
 	callback, err := s.c.opts.Ask(ctx, &Prompt{
 		Server: s.name, Host: m.host, State: g.state, Resume: g.text(),
 		URL: m.authorize + separator + string(encodeForm([]string{
@@ -98,9 +101,6 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 		})),
 	})
 	if err != nil {
-		if old != nil && old.access == "" { // the page may have shown that it does not know the client
-			s.keep(ctx, nil)
-		}
 		return err
 	}
 	return s.finish(ctx, g, callback)

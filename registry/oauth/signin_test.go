@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +76,51 @@ func TestRenameDuringARenewal(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A page that goes to the authorization server itself does not come back from a server that has forgotten the client. The
+// next sign-in registers again.
+func TestASignInThatDoesNotComeBack(t *testing.T) {
+	stored := map[string]string{}
+	registrations := 0
+	fetch := func(_ context.Context, r *Request) (*Response, error) {
+		switch r.URL {
+		case "https://a.example/.well-known/oauth-authorization-server":
+			return &Response{Status: 200, Body: []byte(`{"issuer":"https://a.example","authorization_endpoint":"https://a.example/authorize",` +
+				`"token_endpoint":"https://a.example/token","registration_endpoint":"https://a.example/register"}`)}, nil
+		case "https://a.example/register":
+			registrations++
+			return &Response{Status: 201, Body: []byte(`{"client_id":"client` + strconv.Itoa(registrations) + `"}`)}, nil
+		}
+		return &Response{Status: 404}, nil
+	}
+	for run := range 3 {
+		ctx, leave := context.WithCancel(t.Context())
+		c := New(Options{
+			Crypto: stub{}, RedirectURL: "https://page.example/callback",
+			Load: func(_ context.Context, key string) (string, error) { return stored[key], nil },
+			Save: func(ctx context.Context, key, text string) error {
+				if ctx.Err() == nil { // else the program has ended
+					stored[key] = text
+				}
+				return ctx.Err()
+			},
+			Ask: func(context.Context, *Prompt) (string, error) {
+				leave()
+				return "", context.Canceled
+			},
+		})
+		s := c.Server("a", "https://a.example/mcp", nil, fetch)
+		if run == 0 { // a sign-in whose tokens were lost
+			s.keep(ctx, &grant{issuer: "https://a.example", client: "client0", redirect: "https://page.example/callback"})
+		}
+		if err := s.SignIn(ctx, nil); err == nil {
+			t.Error("no error")
+		}
+		if registrations != run {
+			t.Errorf("run %d: %d registrations", run, registrations)
+		}
+	}
 }
 
 // The tokens of one client, or of one authorization server, are not those of another.
