@@ -152,6 +152,13 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	return a, nil
 }
 
+// endSession ends the session that an answer to initialize has begun. Some servers have one at a time.
+func (r *report) endSession(ctx context.Context, at string, a answer, header ...string) {
+	if id := a.header.Get("Mcp-Session-Id"); id != "" {
+		_, _ = r.do(ctx, "DELETE", at, "", append(header, "Mcp-Session-Id", id, "MCP-Protocol-Version", "2025-11-25")...)
+	}
+}
+
 // firstAnswer returns the first JSON-RPC response of a stream, or "".
 func firstAnswer(stream io.Reader) string {
 	lines := bufio.NewScanner(stream)
@@ -222,12 +229,13 @@ func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string)
 	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
 	send := func(method, body, target, accept string) answer {
-		header := []string{"Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
-			"X-Portolan-Ticket", ticket, "Content-Type", "application/json", "Accept", accept}
+		header := []string{"Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key, "X-Portolan-Ticket",
+			ticket}
 		if target == server {
 			header = append(header, r.headers...)
 		}
-		a, _ := r.do(ctx, method, at, body, header...)
+		a, _ := r.do(ctx, method, at, body, append(header, "Content-Type", "application/json", "Accept", accept)...)
+		r.endSession(ctx, at, a, header...)
 		return a
 	}
 	a = send("POST", initialize, "https://169.254.169.254/latest/meta-data", acceptBoth)
@@ -250,12 +258,14 @@ func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string)
 
 // checkServer checks whether a page can use a server directly.
 func (r *report) checkServer(ctx context.Context, server string) {
-	a, err := r.do(ctx, "POST", server, initialize, append([]string{"Origin", r.origin, "Content-Type", "application/json",
-		"Accept", acceptBoth}, r.headers...)...)
+	header := append([]string{"Origin", r.origin}, r.headers...)
+	a, err := r.do(ctx, "POST", server, initialize,
+		append(header, "Content-Type", "application/json", "Accept", acceptBoth)...)
+	r.endSession(ctx, server, a, header...)
 	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
-	get, err := r.do(ctx, "GET", server, "", append([]string{"Origin", r.origin, "Accept", "text/event-stream"}, r.headers...)...)
+	get, err := r.do(ctx, "GET", server, "", append(header, "Accept", "text/event-stream")...)
 	r.noteMCP("it", "the URL", a, get)
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
 	fix := viaProxy

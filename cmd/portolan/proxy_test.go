@@ -10,13 +10,16 @@ import (
 	"crypto/x509"
 	"io"
 	"log"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,6 +200,39 @@ func TestDoctorBehindASignIn(t *testing.T) {
 	if code, out, errs := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--server", at, "--header", "Authorization: Bearer right"); code != 0 ||
 		!strings.Contains(out, "pass  the server answers MCP (status 200)") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// The doctor ends the sessions that it has begun, also through a proxy.
+func TestDoctorEndsItsSessions(t *testing.T) {
+	var mu sync.Mutex
+	begun, ended := map[string]bool{}, map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		text, _ := io.ReadAll(req.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case req.Method == http.MethodDelete:
+			ended[req.Header.Get("Mcp-Session-Id")] = true
+		case req.Method == http.MethodGet:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case strings.Contains(string(text), `"initialize"`):
+			id := strconv.Itoa(len(begun))
+			begun[id] = true
+			w.Header().Set("Mcp-Session-Id", id)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}))
+	defer server.Close()
+	proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private")
+	_, _, _ = portolan(t, "doctor", "--server", server.URL+"/mcp", "--origin", ide)
+	_, _, _ = portolan(t, "doctor", "--proxy", proxy, "--server", server.URL+"/mcp", "--origin", ide)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(begun) != 2 || !maps.Equal(begun, ended) {
+		t.Errorf("begun %v, ended %v", begun, ended)
 	}
 }
 
