@@ -151,7 +151,7 @@ func (r *Registry) health(s *server) ServerHealth {
 
 // warned returns the warnings of the last lists, of missing secrets and of dropped messages.
 func (s *server) warned() []string {
-	warnings := append(slices.Clip(s.warnings), s.taken...)
+	warnings := append(s.warnings[:len(s.warnings):len(s.warnings)], s.taken...)
 	if a := s.cfg.Auth; a != nil {
 		for _, name := range a.Missing {
 			warnings = append(warnings, "auth."+name+" was not stored; set it again")

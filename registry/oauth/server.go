@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -383,7 +382,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 // Redact hides the tokens and secrets of this sign-in in a server's words.
 func (s *Server) Redact(words string) string {
 	now, a := s.look(), s.auth()
-	secrets := append(slices.Clip(now.spent), a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken)
+	secrets := append(now.spent[:len(now.spent):len(now.spent)], a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken)
 	if g := now.grant; g != nil {
 		secrets = append(secrets, g.access, g.refresh, g.secret)
 	}
