@@ -231,6 +231,39 @@ func TestBadConfigurations(t *testing.T) {
 	}
 }
 
+// A computer that wakes from sleep has its network a few seconds later. The wait for a task goes on meanwhile.
+func TestATaskOutlivesAnOutage(t *testing.T) {
+	for name, first := range map[string]string{"followed": `{"taskId":"t","status":"working"}`, "not yet known": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				back := time.Now().Add(12 * time.Second)
+				polls := 0
+				s := (&registrytest.Script{Modern: true}).On("tasks/get", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+					switch polls++; {
+					case polls == 1 && first != "":
+						registrytest.Reply(w, m, first)
+					case time.Now().Before(back):
+						registrytest.Abort(w, req, m)
+					default:
+						registrytest.Reply(w, m, `{"taskId":"t","status":"completed","result":{"content":[]}}`)
+					}
+				})
+				session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := session.(registry.Tasker).FollowTask(t.Context(), "t", registry.ToolCall{}); err != nil {
+					t.Error(err)
+				}
+				if polls > 8 {
+					t.Errorf("%d polls", polls)
+				}
+				session.Close(t.Context())
+			})
+		})
+	}
+}
+
 // TestProxyRefuses keeps what the proxy says apart from what a server says.
 func TestProxyRefuses(t *testing.T) {
 	for _, row := range []struct {

@@ -57,7 +57,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 		case err != nil:
 			return nil, err
 		case e == nil:
-			if !pause(ctx, minPoll) {
+			if !pause(ctx, minPoll<<t.failures) {
 				return nil, context.Cause(ctx)
 			}
 		case e.Kind == Output:
@@ -235,14 +235,15 @@ func (t *task) report(state []byte) {
 	}
 }
 
-// interval is the time until the next poll, as the server proposes it.
+// interval is the time until the next poll, as the server proposes it. It doubles with each request without an answer: a
+// computer that wakes from sleep has its network a few seconds later.
 func (t *task) interval(state []byte) time.Duration {
 	name := "pollInterval"
 	if t.s.modern {
 		name = "pollIntervalMs"
 	}
 	wait, _ := rawjson.Milliseconds(rawjson.Get(state, name))
-	return min(max(wait, minPoll), maxPoll)
+	return min(min(max(wait, minPoll), maxPoll)<<t.failures, maxPoll)
 }
 
 // answer puts the questions of a task that were not put before.
