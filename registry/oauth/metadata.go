@@ -190,7 +190,9 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		m.host = origin // that of the authorization endpoint, which is the last
 	}
 	m.issuer = rawjson.Text(doc, "issuer")
-	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
+	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin, or if people sign in at the server's
+	// own one.
+	same = same || m.authorize != "" && origin == s.at.authority()
 	if !isSameIssuer(m.issuer, issuer) && (!old || !same || m.issuer == "" || s.auth().Issuer != "") {
 		return failure("the metadata of ", issuer, " is that of another issuer: ", m.issuer)
 	}

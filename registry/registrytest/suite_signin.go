@@ -34,6 +34,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"ForeignOrigins": testForeignOrigins,
 		"NoOAuth":        testNoOAuth,
 		"NoMetadata":     testNoMetadata,
+		"OtherIssuer":    testOtherIssuer,
 		"ClientSecrets":  testClientSecrets,
 		"Issuer":         testConfiguredIssuer,
 		"FinalSlash":     testFinalSlash,
@@ -485,6 +486,30 @@ func testNoMetadata(t *testing.T, dial SignInDial) {
 	d.want("call after the sign-in has ended", d.echo(), registry.ErrSignInNeeded)
 	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
 	d.want("call", d.echo(), nil)
+}
+
+// A server of 2025-03-26 may name another issuer, as Atlassian's does. Its own page then leads to tokens from elsewhere. A
+// page and tokens of two other origins are refused.
+func testOtherIssuer(t *testing.T, dial SignInDial) {
+	for page, want := range map[string]error{origin: nil, "https://page.example": registry.ErrSignIn} {
+		auth := &AuthServer{Metadata: func(m map[string]any) { m["authorization_endpoint"] = page + "/authorize" }}
+		d := newDesk(t, dial, auth, nil, registry.ServerConfig{})
+		protected := auth.Protect(endpoint, NewServer(nil), nil)
+		d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			switch req.URL.Path {
+			case "/mcp":
+				protected.ServeHTTP(w, req)
+			case "/authorize", "/.well-known/oauth-authorization-server":
+				auth.ServeHTTP(w, req)
+			default:
+				http.NotFound(w, req)
+			}
+		}))
+		d.want("sign in", d.SignIn(d.ctx, "a"), want)
+		if want == nil {
+			d.want("call", d.echo(), nil)
+		}
+	}
 }
 
 // A flow that needs no person asks none.
