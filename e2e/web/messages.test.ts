@@ -336,6 +336,24 @@ test('P19: a registry across a port has the same messages and tools', async () =
   port1.close()
 })
 
+test('across a port, the deadline of a call stands still while a person is asked, too', async () => {
+  const { promise: approved, resolve: approve } = Promise.withResolvers<'once'>()
+  const r = await open({ onApprove: ({ tool }) => tool === 'echo' ? approved : 'once' })
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+  const remote = await connectRegistry(portChannel(port2 as unknown as PortLike))
+  const asked = remote.dispatch('demo__echo', { text: 'allowed' }, { timeoutMs: 300 })
+  asked.catch(() => {}) // awaited below
+  const later = remote.dispatch('demo__count', { to: 100, delayMs: 100 }, { timeoutMs: 900 })
+  await assert.rejects(later, { code: 'timeout' })
+  approve('once')
+  assert.equal(await asked, 'allowed')
+  await remote.close()
+  stop()
+  port1.close()
+  await r.close()
+})
+
 test('P19: a cut result keeps its handle beside its pictures', async () => {
   const short = await open({ limits: { resultBytes: 100 } })
   const result = await short.call('demo__echo', { text: 'x'.repeat(1000) })

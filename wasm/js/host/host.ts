@@ -516,7 +516,7 @@ export class Host {
     const error = toWire(e)
     this.#busy = 0
     this.#lasting.clear()
-    for (const [id, settle] of [...this.#own]) {
+    for (const [id, settle] of this.#own) {
       this.#own.delete(id)
       settle({ error })
     }

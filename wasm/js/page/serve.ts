@@ -30,7 +30,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     }
     const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
     for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
-    for (const name of Object.keys(known?.servers ?? {})) if (!now.servers[name]) servers[name] = null
+    for (const name in known?.servers) if (!now.servers[name]) servers[name] = null
     known = now
     post({ event: 'state', status: now.status, servers, warnings: now.warnings })
   }
@@ -52,11 +52,15 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
       } satisfies Attached
     }
     const ends = new AbortController()
-    running.set(m.id, ends)
+    const { id, timeoutMs } = m as Request & { timeoutMs?: number }
+    running.set(id, ends)
+    // The call's deadline is that of this end, where it stands still while a person is asked.
+    const half = timeoutMs && setTimeout(() => post({ id, waits: true }), timeoutMs / 2)
     try {
-      return await perform(registry, loaded, m, ends.signal, (progress) => post({ id: m.id, progress }))
+      return await perform(registry, loaded, m, ends.signal, (progress) => post({ id, progress }))
     } finally {
-      running.delete(m.id)
+      clearTimeout(half)
+      running.delete(id)
       update()
     }
   }
@@ -100,19 +104,16 @@ async function perform(
 ): Promise<unknown> {
   switch (m.method) {
     case 'addServer':
-      return registry.addServer(m.name, m.config, scopeOf(m))
     case 'updateServer':
-      return registry.updateServer(m.name, m.config, scopeOf(m))
+      return registry[m.method](m.name, m.config as types.ServerConfig, scopeOf(m))
     case 'removeServer':
-      return registry.removeServer(m.name)
+    case 'retry':
+    case 'signOut':
+      return registry[m.method](m.name)
     case 'renameServer':
       return registry.renameServer(m.name, m.to)
-    case 'retry':
-      return registry.retry(m.name)
     case 'signIn':
       return registry.signIn(m.name, { signal })
-    case 'signOut':
-      return registry.signOut(m.name)
     case 'setEnabled':
       return registry.setEnabled(m.name, m.enabled, scopeOf(m))
     case 'discover':

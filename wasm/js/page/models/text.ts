@@ -39,7 +39,7 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
 /** The text with replacement characters for halves of characters. */
 export const sound = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-const read = (v: unknown): Block => (typeof v === 'object' && v !== null ? v : {})
+const read = (v: unknown): Block => Object(v)
 const str = (v: unknown) => (typeof v === 'string' ? v : '')
 
 /** The text of a block, or the marker for what is no text. */

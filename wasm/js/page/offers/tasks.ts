@@ -40,7 +40,7 @@ export class Tasks {
     if (!('task' in answer)) {
       const result = take(answer)
       result.catch(() => {}) // until somebody waits
-      const cancel = () => Promise.resolve()
+      const cancel = async () => {}
       return { server, tool, taskId: '', status: 'completed', startedAt, wait: () => result, cancel }
     }
     const { taskId, status, ttl, ttlMs } = answer.task
@@ -66,7 +66,7 @@ export class Tasks {
 
   #handle(info: TaskInfo): TaskHandle {
     const { server, tool, taskId } = info
-    const forget = () => this.#source.stored?.((tasks) => tasks.filter((t) => !same(t, info))) ?? Promise.resolve([])
+    const forget = () => this.#source.stored?.((tasks) => tasks.filter((t) => !same(t, info)))
     const about = { name: server, taskId }
     return {
       ...info,
