@@ -115,9 +115,10 @@ func (r *report) speaksModern(ctx context.Context, server string) bool {
 
 // An answer is a response, with its body unless that is a stream.
 type answer struct {
-	status int
-	header http.Header
-	body   string
+	status   int
+	header   http.Header
+	body     string
+	redirect string // where it leads, without the query, which may hold a key
 }
 
 func (a answer) code() string { return printable(a.header.Get("X-Proxy-Error")) }
@@ -141,6 +142,10 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	}
 	defer res.Body.Close()
 	a := answer{status: res.StatusCode, header: res.Header}
+	if to, err := res.Location(); err == nil && a.status >= 300 && a.status < 400 {
+		to.User, to.RawQuery, to.Fragment = nil, "", ""
+		a.redirect = printable(to.String())
+	}
 	limited := io.LimitReader(res.Body, 1<<20)
 	switch {
 	case !a.isStream():
@@ -186,6 +191,8 @@ func (r *report) noteMCP(who, path string, a, get answer) {
 	switch {
 	case a.status == 200:
 		fix += "the answer is " + cmp.Or(printable(a.header.Get("Content-Type")), "empty")
+	case a.redirect != "":
+		fix = "It redirects to " + a.redirect + ". If you trust that, make it the server's URL."
 	case a.status == http.StatusProxyAuthRequired: // no server answers that
 		fix = "Check the proxy that HTTP_PROXY names; NO_PROXY leaves hosts out."
 	case a.status == 429 || a.status >= 500:

@@ -203,6 +203,28 @@ func TestDoctorBehindASignIn(t *testing.T) {
 	}
 }
 
+// The doctor names the address to which a server redirects, as frameworks do for a missing slash. Its query may hold a
+// key.
+func TestDoctorNamesARedirect(t *testing.T) {
+	for to, want := range map[string]string{
+		"/mcp/?key=s3cr3t": "It redirects to http://SERVER/mcp/. If you trust that, make it the server's URL.",
+		"":                 "Check the path of the URL: Temporary Redirect",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if to != "" {
+				w.Header().Set("Location", to)
+			}
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}))
+		_, out, _ := portolan(t, "doctor", "--server", server.URL+"/mcp", "--origin", ide)
+		server.Close()
+		want = strings.ReplaceAll(want, "SERVER", strings.TrimPrefix(server.URL, "http://"))
+		if !strings.Contains(out, "FAIL  it answers MCP (status 307)\n      "+want+"\n") || strings.Contains(out, "s3cr3t") {
+			t.Errorf("%s\nwant %s", out, want)
+		}
+	}
+}
+
 // The doctor ends the sessions that it has begun, also through a proxy.
 func TestDoctorEndsItsSessions(t *testing.T) {
 	var mu sync.Mutex
