@@ -139,7 +139,7 @@ func (e *entry) over(p *program, note exitNote, lived time.Duration) {
 	e.g.opts.Logger.Info("a program ended", "server", e.Name, "how", note.How, "unused", note.Asked)
 }
 
-// drop forgets the clients of a program, so that their next requests begin anew. e.mu is held.
+// drop forgets the clients of a program, and their next requests get another one. e.mu is held.
 func (e *entry) drop(p *program) {
 	if e.spare == p {
 		e.spare = nil

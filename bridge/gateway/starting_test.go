@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The pause before a program is started again begins anew after one that worked, also if the gateway ended that one.
+// The pauses of a program that fails are short again after one that worked, also if the gateway ended that one.
 func TestAProgramThatWorkedEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // no time passes here
 		g, err := New([]Server{{Name: "files", Command: "files"}}, &Options{Dir: t.TempDir()})

@@ -15,14 +15,14 @@ func openLocked(path string) (*os.File, error) {
 		return nil, err
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) || err == nil && !isAt(f, path) {
-		err = errHeld
+	if err == nil && isAt(f, path) {
+		return f, nil
 	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
+	_ = f.Close()
+	if err == nil || errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errHeld
 	}
-	return f, nil
+	return nil, &os.PathError{Op: "lock", Path: path, Err: err}
 }
 
 // release removes the file before others can have its lock.
