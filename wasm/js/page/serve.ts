@@ -54,7 +54,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     const ends = new AbortController()
     const { id, timeoutMs } = m as Request & { timeoutMs?: number }
     running.set(id, ends)
-    // The call's deadline is that of this end, where it stands still while a person is asked.
+    // A long call has the deadline of this end, where it stands still while a person is asked. A short one needs none.
     const half = timeoutMs && setTimeout(() => post({ id, waits: true }), timeoutMs / 2)
     try {
       return await perform(registry, loaded, m, ends.signal, (progress) => post({ id, progress }))
