@@ -13,10 +13,11 @@ function headerSecrets(headers: Record<string, string> | null | undefined): stri
   )
 }
 
-/** The secrets of a configuration: values of headers, and secrets of `auth`. */
+/** The secrets of a configuration: values of headers, and secrets of `auth`. Also as they stand in a JSON text. */
 export function configSecrets({ headers, auth }: ServerConfig): string[] {
   const fields = Object.entries(auth ?? {}).filter(([name]) => secretAuthFields.includes(name))
-  return [...headerSecrets(headers), ...headerSecrets(Object.fromEntries(fields))]
+  const secrets = [...headerSecrets(headers), ...headerSecrets(Object.fromEntries(fields))]
+  return [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))]
 }
 
 /** Removes known header values from values, and applies a hook. `C` is what the hook learns of a value. */
