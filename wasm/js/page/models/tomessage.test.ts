@@ -40,6 +40,19 @@ test('a blank text beside media is left out, because Anthropic refuses a request
     )
 })
 
+test('only the registry itself has found tools, and no server of its name', async () => {
+  const names = ['s__t']
+  const of = async (origin: string, structuredContent: object) => {
+    const provenance = { server: 'portolan', tool: 'portolan_search_tools', origin, untrusted: true } as const
+    const { server, tool } = provenance
+    const found = result([], { server, tool, structuredContent, provenance })
+    return (await messageFor(snapshot, found, { format: 'anthropic', callId: 'a' }) as { content: unknown }).content
+  }
+  assert.deepEqual(await of('', { names }), [{ type: 'tool_reference', tool_name: 's__t' }])
+  for (const structuredContent of [{ names }, { names: 5 }, {}])
+    assert.equal(await of('https://mcp.example', structuredContent), 'the text')
+})
+
 test('images of prompts have types that the provider takes', async () => {
   const gif = base64('GIF89a....'), svg = base64('<svg/>')
   const messages = [image(png, 'image/jpeg'), image(gif, 'image/gif'), image(svg, 'image/svg+xml')].map((content) => ({

@@ -98,9 +98,9 @@ const urlOf = ({ mimeType, data }: Media) => `data:${mimeType};base64,${data}`
 /** The only piece, if it is a text. */
 const onlyText = ([first, second]: Pieces) => typeof first === 'string' && second === undefined ? first : undefined
 
-/** The tools that a search has found. The API loads those that were deferred. */
-function foundBy(server: string, tool: string, found: unknown) {
-  if (server !== 'portolan' || tool !== searchTool || !isObject(found)) return undefined
+/** The tools that a search has found. The API loads those that were deferred. A server's own results have an origin. */
+function foundBy({ server, tool, structuredContent: found, provenance }: ToolResult) {
+  if (provenance?.origin || server !== 'portolan' || tool !== searchTool || !isObject(found)) return undefined
   return (found['names'] as string[]).map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
 }
 
@@ -123,11 +123,11 @@ const forms: { [F in MessageFormat]: Form<F> } = {
       return { type: 'input_file', filename, file_data: urlOf(piece) }
     }),
   }),
-  anthropic: (pieces, tool_use_id, { isError, server, tool, structuredContent }) => ({
+  anthropic: (pieces, tool_use_id, result) => ({
     type: 'tool_result',
     tool_use_id,
-    ...(isError && { is_error: true }),
-    content: foundBy(server, tool, structuredContent) ?? onlyText(pieces) ?? pieces.map((piece) => {
+    ...(result.isError && { is_error: true }),
+    content: foundBy(result) ?? onlyText(pieces) ?? pieces.map((piece) => {
       if (typeof piece === 'string') return { type: 'text', text: piece }
       const { kind, mimeType, data, text } = piece
       if (kind === 'image')
