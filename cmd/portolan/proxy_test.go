@@ -206,13 +206,13 @@ func TestDoctorBehindASignIn(t *testing.T) {
 // The doctor names the address to which a server redirects, as frameworks do for a missing slash. Its query may hold a
 // key.
 func TestDoctorNamesARedirect(t *testing.T) {
-	for to, want := range map[string]string{
+	for location, want := range map[string]string{
 		"/mcp/?key=s3cr3t": "It redirects to http://SERVER/mcp/. If you trust that, make it the server's URL.",
 		"":                 "Check the path of the URL: Temporary Redirect",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if to != "" {
-				w.Header().Set("Location", to)
+			if location != "" {
+				w.Header().Set("Location", location)
 			}
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}))

@@ -6,18 +6,16 @@ export const minSecret = 8
 
 const mask = '[redacted]'
 
-/** The values of headers: the whole value, and the token after a scheme such as Bearer. */
-function headerSecrets(headers: Record<string, string> | null | undefined): string[] {
-  return Object.values(headers ?? {}).flatMap((value) =>
-    typeof value !== 'string' || value === mask ? [] : [value, value.replace(/^\S+\s+/, '')].filter(Boolean)
-  )
-}
-
-/** The secrets of a configuration: values of headers, and secrets of `auth`. Also as they stand in a JSON text. */
+/**
+ * The secrets of a configuration: values of headers, and secrets of `auth`. A value with a scheme such as Bearer counts
+ * without it, too, and each as it stands in a JSON text.
+ */
 export function configSecrets({ headers, auth }: ServerConfig): string[] {
   const fields = Object.entries(auth ?? {}).filter(([name]) => secretAuthFields.includes(name))
-  const secrets = [...headerSecrets(headers), ...headerSecrets(Object.fromEntries(fields))]
-  return [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))]
+  const secrets = [...Object.values(headers ?? {}), ...fields.map(([, value]) => value)].flatMap((value) =>
+    typeof value !== 'string' || value === mask ? [] : [value, value.replace(/^\S+\s+/, '')]
+  )
+  return [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))].filter(Boolean)
 }
 
 /** Removes known header values from values, and applies a hook. `C` is what the hook learns of a value. */
