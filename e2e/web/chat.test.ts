@@ -118,6 +118,7 @@ test('an app gets the arguments that a model of your own wrote', async () => {
   })
   const page = await openPage(browser, 'about:blank', expected)
   await page.route('**/settings.json', (route) => route.fulfill({ json: { sandbox: 'https://sandbox.example/' } }))
+  await page.route('https://sandbox.example/**', (route) => route.fulfill({ body: '' })) // the app need not start
   await page.goto(`${site.url}/`)
   await page.getByText('Use your own model').click()
   await page.getByLabel('Address').fill(model.url)

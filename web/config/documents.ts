@@ -42,7 +42,7 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
 }
 
 /** The first elements of a list; none of what is no list. */
-const items = (v: unknown, most: number): unknown[] => (Array.isArray(v) ? v.slice(0, most) : [])
+const items = (v: unknown, most = 200): unknown[] => (Array.isArray(v) ? v.slice(0, most) : [])
 
 /** Servers by name. One of them has to look like a server. */
 function readMap(v: unknown): Found | undefined {
@@ -67,10 +67,10 @@ function readList(list: unknown[], kind: Reading['kind']): Found | undefined {
 
 /** VS Code's `inputs`. */
 export function declaredIn(v: unknown, declared: Declared = new Map()): Declared {
-  for (const o of items(v, 200)) {
+  for (const o of items(v)) {
     const id = text(o, 'id')
     if (!id) continue
-    const choices = items(get(o, 'options'), 200).map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
+    const choices = items(get(o, 'options')).map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
     declared.set(inputId(id), inputOf(o, { password: get(o, 'password') === true }, choices))
   }
   return declared
@@ -80,7 +80,7 @@ export function declaredIn(v: unknown, declared: Declared = new Map()): Declared
 function inputOf(o: unknown, input: Partial<Input>, listed: unknown): Partial<Input> {
   const description = text(o, 'description', 'placeholder')
   const fallback = text(o, 'default')
-  const choices = strings(items(listed, 200))
+  const choices = strings(items(listed))
   if (description) input.description = description.slice(0, 2000)
   if (fallback !== undefined) input.default = fallback
   if (choices.length) input.choices = choices
@@ -95,7 +95,6 @@ export const isServerJson = (v: unknown): v is JsonObject => {
 }
 
 const maxRemotes = 20
-const maxVariables = 200
 const variable = /\{([A-Za-z_][A-Za-z0-9_.-]{0,99})\}/g
 
 /** One draft for each remote; a server with packages only is a local process. */
@@ -165,7 +164,7 @@ const runtimes: Record<string, string> = { npm: 'npx', pypi: 'uvx', oci: 'docker
 
 function readPackage(p: JsonObject, name: string): Draft {
   const identifier = text(p, 'identifier', 'name') ?? ''
-  const variables = items(get(p, 'environmentVariables'), maxVariables)
+  const variables = items(get(p, 'environmentVariables'))
   const env: Record<string, string> = Object.fromEntries(variables.map((e) => [text(e, 'name') ?? '', '']))
   const registry = text(p, 'registryType', 'registry_name') ?? ''
   return {

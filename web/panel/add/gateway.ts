@@ -163,7 +163,7 @@ class Gateway extends PanelPart {
       await registry.updateServer(name, { headers: { ...kept, ...headers } })
       names.push(name)
     }
-    void registry.discover(names).catch(() => {}) // health tells
+    if (names.length) void registry.discover(names).catch(() => {}) // health tells
     const added = servers.filter(({ url }) => !names.some((name) => known[name]!.config.url === url))
     const entries = added.map(({ name, url }): Entry => (
       { name, config: { url, headers, proxy: false }, secrets: [], inputs: [], lints: [] }
