@@ -1,6 +1,7 @@
 // Package oauth signs a client in to MCP servers. It implements the authorization
-// chapters of the MCP specifications from 2025-03-26 to 2026-07-28. Its extensions are
-// client credentials, workload identity, enterprise-managed authorization and DPoP.
+// chapters of the MCP specifications from 2025-03-26 to 2026-07-28. It also implements
+// the extensions for client credentials, workload identity, enterprise-managed
+// authorization and DPoP.
 //
 // Native hosts and the page's module use the same implementation. The host provides
 // network, cryptography and storage: see [Options].

@@ -190,8 +190,8 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		m.host = origin // that of the authorization endpoint, which is the last
 	}
 	m.issuer = rawjson.Text(doc, "issuer")
-	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin, or if people sign in at the server's
-	// own one.
+	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin, or if people sign in at the
+	// origin of the server.
 	same = same || m.authorize != "" && origin == s.at.authority()
 	if !isSameIssuer(m.issuer, issuer) && (!old || !same || m.issuer == "" || s.auth().Issuer != "") {
 		return failure("the metadata of ", issuer, " is that of another issuer: ", m.issuer)
@@ -210,7 +210,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	return nil
 }
 
-// isSameIssuer reports whether two issuers are the same, but for a final slash: their metadata is one document then.
+// isSameIssuer reports whether two names of an issuer differ by a final slash at most. Both lead to the same metadata.
 func isSameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
 // defaults sets the endpoints of a server of 2025-03-26 without metadata.
