@@ -72,12 +72,12 @@ function packages(folder) {
   say(`the packages of ${folder}`)
   // An install script of the servers compiles SQLite for minutes, and no test needs it.
   const scripts = folder === folders.servers ? ['--ignore-scripts'] : []
-  const { status } = spawnSync('npm', ['ci', '--silent', '--no-audit', '--no-fund', ...scripts], {
+  const { status } = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund', ...scripts], {
     cwd: dir,
     env: { ...process.env, PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' },
-    stdio: ['ignore', 2, 2],
+    stdio: ['ignore', 'ignore', 2],
   })
-  if (status !== 0) fail(`npm ci failed in ${folder}`)
+  if (status !== 0) fail(`npm ci failed in ${folder}: npm says why above`)
   writeFileSync(stamp, want)
 }
 
