@@ -3,10 +3,9 @@
  * With --trusted-input it has the permission to type as a keyboard does. With firefox it builds dist/firefox and
  * dist/firefox.zip as well. It takes dist/npm's module.
  */
-import { execFileSync } from 'node:child_process'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
-import { build as buildModule, modules } from './modules.mjs'
+import { build as buildModule, modules, run } from './modules.mjs'
 import { shortStyles } from './styles.ts'
 
 const trusted = process.argv.includes('--trusted-input')
@@ -75,13 +74,11 @@ await Promise.all([
 const { source, inlining } = modules['tools.wasm']
 buildModule(source, `${out}/tools.wasm`, inlining)
 const permissions = trusted ? ['debugger'] : []
-execFileSync(process.execPath, ['extension/pack.ts', out, 'dist/extension.zip', ...permissions], { stdio: 'inherit' })
+run(process.execPath, ['extension/pack.ts', out, 'dist/extension.zip', ...permissions], { stdio: 'inherit' })
 await rm('dist/extension', { recursive: true, force: true })
 await rename(out, 'dist/extension')
 if (process.argv.includes('firefox')) {
   await rm('dist/firefox', { recursive: true, force: true })
   await cp('dist/extension', 'dist/firefox', { recursive: true })
-  execFileSync(process.execPath, ['extension/pack.ts', 'dist/firefox', 'dist/firefox.zip', 'firefox'], {
-    stdio: 'inherit',
-  })
+  run(process.execPath, ['extension/pack.ts', 'dist/firefox', 'dist/firefox.zip', 'firefox'], { stdio: 'inherit' })
 }

@@ -3,7 +3,7 @@
  * without names. The same sources give the same bytes in any folder. `--symbols` before the
  * folder keeps the names of functions, for profiles.
  */
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,23 +35,34 @@ export const flags = (inlining, symbols = false) => [
 /** The older collector is 14 KB gzip smaller, and as fast on one thread. */
 export const environment = { ...process.env, GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' }
 
-const go = (args, env = process.env) =>
-  execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
+/** Runs a program and returns its output. If it fails, this process ends after the program's own message. */
+export function run(program, args, options = {}) {
+  const ended = spawnSync(program, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    ...options,
+  })
+  if (ended.status === 0) return ended.stdout
+  const command = [program, ...args].join(' ')
+  console.error(ended.error?.message ?? `ended with ${ended.status ?? ended.signal}: ${command}`)
+  process.exit(1)
+}
 
 /** Builds postlink, which makes modules smaller and faster. */
 function buildPostlink() {
   const program = join(root, 'dist/bin/postlink')
-  go(['build', '-o', program, './internal/build/postlink'])
+  run('go', ['build', '-o', program, './internal/build/postlink'])
   return program
 }
 
 export function build(source, file, inlining = [], symbols = false) {
-  go(['build', ...flags(inlining, symbols), '-o', file, source], environment)
-  execFileSync(buildPostlink(), [file], { stdio: 'inherit' })
+  run('go', ['build', ...flags(inlining, symbols), '-o', file, source], { env: environment })
+  run(buildPostlink(), [file], { stdio: 'inherit' })
 }
 
 /** The folder of wasm_exec.js, which is the toolchain's own loader. */
-export const loaderFolder = () => join(go(['env', 'GOROOT']).trim(), 'lib/wasm')
+export const loaderFolder = () => join(run('go', ['env', 'GOROOT']).trim(), 'lib/wasm')
 
 /** Wraps the toolchain's loader in a function of the scope and the timers that it uses, for wasm/js/host/loader.ts. */
 export function writeLoader() {

@@ -3,11 +3,10 @@
  * CHANGELOG.md, and SHA256SUMS. The same sources give the same bytes.
  */
 import { build } from 'esbuild'
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { environment, modules, root } from './modules.mjs'
+import { environment, modules, root, run } from './modules.mjs'
 
 const out = join(root, 'dist/release')
 rmSync(out, { recursive: true, force: true })
@@ -27,12 +26,8 @@ function notes() {
 /** The Go modules whose packages are linked in portolan.wasm, and the standard library. */
 function linkedModules() {
   const format = '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}'
-  const list = execFileSync('go', ['list', '-deps', '-f', format, modules['portolan.wasm'].source], {
-    cwd: root,
-    env: environment,
-    encoding: 'utf8',
-  })
-  const go = execFileSync('go', ['env', 'GOVERSION'], { cwd: root, encoding: 'utf8' }).trim().replace(/^go/, '')
+  const list = run('go', ['list', '-deps', '-f', format, modules['portolan.wasm'].source], { env: environment })
+  const go = run('go', ['env', 'GOVERSION']).trim().replace(/^go/, '')
   return [`std ${go}`, ...list.split('\n').filter(Boolean)].map((line) => {
     const [path, at] = line.split(' ')
     return { name: path, version: at, purl: `pkg:golang/${path}@${at}`, license: path === 'std' ? 'BSD-3-Clause' : '' }
@@ -101,7 +96,7 @@ function sbom(components) {
   }
 }
 
-execFileSync('npm', ['pack', '--silent', '--pack-destination', out, join(root, 'dist/npm')])
+run('npm', ['pack', '--silent', '--pack-destination', out, join(root, 'dist/npm')])
 const components = [...linkedModules(), ...await bundledPackages()]
 const unique = [...new Map(components.map((component) => [component.purl, component])).values()]
 writeFileSync(join(out, `${name}-${version}.cdx.json`), `${JSON.stringify(sbom(unique), null, 2)}\n`)
