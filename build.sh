@@ -74,15 +74,15 @@ extension)
 	package; programs; extension "$@" ;;
 worker) worker; exec node $build/sizes.mjs proxy.wasm ;;
 bench)
-	setup tools worker chromium; package; programs
-	run=node
+	setup tools worker chromium; package; programs; run=node
 	case "${1:-}" in --record) shift; run='node bench/record.ts' ;; esac
 	case "${1:-}" in
 	panel | farm | search) name=$1; shift; exec $run "bench/$name.ts" "$@" ;;
 	gateway) shift; setup servers; exec $run bench/gateway.ts "$@" ;;
 	bridge) shift; extension; exec $run bench/bridge.ts "$@" ;;
 	proxy) shift; worker; node $build/stock.mjs; exec $run bench/proxy.ts "$@" ;;
-	*) exec $run bench/run.ts "$@" ;;
+	'' | -*) exec $run bench/run.ts "$@" ;;
+	*) usage >&2; exit 2 ;;
 	esac ;;
 farm) exec "$0" bench farm "$@" ;;
 bundlers) setup bundlers chromium firefox webkit screen; package; exec node e2e/bundlers/run.ts "$@" ;;
