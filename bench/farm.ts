@@ -30,6 +30,7 @@ import { floor, type CrowdOutcome } from './farmfloor.ts'
  */
 const args = process.argv.slice(2)
 const option = (name: string, fallback: string) => (args.includes(name) ? args[args.indexOf(name) + 1]! : fallback)
+const parts = ['cases', 'neighbours', 'floor', 'memory', 'deadlines']
 const part = args[0]?.startsWith('--') ? undefined : args[0]
 const wanted = new RegExp(option('--match', ''))
 const within = option('--in', '')
@@ -404,6 +405,10 @@ const wantedRealms = made.filter(([name]) => !within || name === within)
 const outside = wantedRealms.filter(([name]) => name !== 'Node') // where nothing but the registry runs
 try {
   const list = farm.cases.filter((c) => wanted.test(c.name))
+  if (part && !parts.includes(part)) throw new Error(`no part of the farm is called ${part}: ${parts.join(', ')}`)
+  if (!list.length) throw new Error(`no case matches ${wanted}`)
+  if (!wantedRealms.length)
+    throw new Error(`the cases run in ${made.map(([name]) => name).join(', ')}, not in ${within}`)
   const all = await Promise.all(wantedRealms.map(([, make]) => make()))
   const both = all.filter((r) => r !== inNode)
   if (!part || part === 'cases') process.exitCode = await cases(farm, all, list) ? 0 : 1

@@ -80,8 +80,10 @@ async function attempt(row: Row): Promise<Tried> {
 }
 
 const wanted = process.argv.slice(2).map((w) => w.toLowerCase())
+const unknown = wanted.filter((w) => !rows.some((row) => row.name.toLowerCase().includes(w)))
 const all: Tried[] = []
 try {
+  if (unknown.length) throw new Error(`no bundler is called ${unknown.join(' or ')}`)
   for (const row of rows) {
     if (wanted.length && !wanted.some((w) => row.name.toLowerCase().includes(w))) continue
     const tried = await attempt(row)
