@@ -97,4 +97,4 @@ while read -r which scenario versions; do
 	done
 done <"$work/scenarios"
 echo "$((total - failed)) of $total passed ($mode)"
-[ $failed -eq 0 ]
+[ $failed -eq 0 ] && [ $total -gt 0 ]

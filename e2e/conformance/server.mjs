@@ -173,4 +173,4 @@ for (const { child } of [...Object.values(relays), ...Object.values(alone)]) {
 front.close()
 front.closeAllConnections()
 rmSync(work, { recursive: true, force: true })
-process.exit(worse ? 1 : 0)
+process.exit(worse || !total ? 1 : 0)

@@ -124,7 +124,10 @@ async function runStage(stage) {
 /** A name is that of a stage, or a part of the names of files. */
 const ofStages = names.filter((name) => stages[kind].flat().some((stage) => stage.name === name))
 const ofFiles = names.filter((name) => !ofStages.includes(name))
-const files = stages[kind].flat().flatMap((stage) => stage.files ? filesOf(stage) : [])
+const withFiles = stages[kind].flat().filter((stage) => stage.files)
+const files = withFiles.flatMap(filesOf)
+for (const pattern of withFiles.flatMap((stage) => [...stage.files, ...stage.except ?? []]))
+  if (!globSync(pattern, { cwd: root }).length) failed.push(`no file of ${kind} fits ${pattern}`)
 for (const name of ofFiles)
   if (!files.some((file) => file.includes(name))) failed.push(`no stage and no file of ${kind} is called ${name}`)
 const matches = (file) => ofFiles.some((name) => file.includes(name))
