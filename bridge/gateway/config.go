@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 )
 
 // A Server is a configured program.
@@ -30,8 +32,8 @@ const (
 	maxServers = 200
 )
 
-// ReadConfig reads the stdio servers of an mcp.json of any client. notes say which of its
-// servers are left out, and why.
+// ReadConfig reads the stdio servers of an mcp.json of any client, or of Codex's config.toml. notes say which
+// of its servers are left out, and why.
 func ReadConfig(path string) (servers []Server, notes []string, err error) {
 	stat, err := os.Stat(path)
 	if err == nil && stat.Size() > maxConfig {
@@ -44,11 +46,25 @@ func ReadConfig(path string) (servers []Server, notes []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	servers, notes, err = parseConfig(text, filepath.Dir(path))
+	if filepath.Ext(path) == ".toml" {
+		text, err = jsonOf(text)
+	}
+	if err == nil {
+		servers, notes, err = parseConfig(text, filepath.Dir(path))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return servers, notes, nil
+}
+
+// jsonOf writes a TOML document as JSON.
+func jsonOf(document []byte) ([]byte, error) {
+	var file map[string]any
+	if err := toml.Unmarshal(document, &file); err != nil {
+		return nil, fmt.Errorf("not TOML: %w", err)
+	}
+	return json.Marshal(file)
 }
 
 type written struct {
@@ -67,7 +83,7 @@ type written struct {
 }
 
 func parseConfig(text []byte, dir string) (servers []Server, notes []string, err error) {
-	// The keys of Claude, Cursor and others, of VS Code, of Zed, and of opencode.
+	// The keys of Claude, Cursor and others, of VS Code, of Zed, of opencode, and of Codex.
 	var file map[string]json.RawMessage
 	text = plainJSON(text)
 	if err := json.Unmarshal(text, &file); err != nil {
@@ -77,7 +93,7 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 		return nil, nil, fmt.Errorf("not JSON: %w", err)
 	}
 	entries := map[string]json.RawMessage{}
-	for _, key := range []string{"mcpServers", "servers", "context_servers", "mcp"} {
+	for _, key := range []string{"mcpServers", "servers", "context_servers", "mcp", "mcp_servers"} {
 		if file[key] != nil && json.Unmarshal(file[key], &entries) == nil && len(entries) > 0 {
 			break
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,6 +135,39 @@ func TestReadConfig(t *testing.T) {
 	}
 	if _, _, err := ReadConfig(filepath.Join(dir, "none")); err == nil {
 		t.Error("a missing file was read")
+	}
+}
+
+// TestCodex has a file as Codex writes it.
+func TestCodex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	for _, row := range []struct{ text, want, notes, fault string }{
+		{
+			"model = \"gpt-5\"\nlast = 2026-11-30T04:00:00Z\n[projects.\"/home/ada\"]\ntrust_level = \"trusted\"\n" +
+				"[mcp_servers.files]\ncommand = \"npx\"\nargs = [\"-y\", 'a\\b'] # more\nstartup_timeout_sec = 20\n" +
+				"[mcp_servers.files.env]\nKEY = \"value\"\n[mcp_servers.far]\nurl = \"https://x.example/mcp\"\n" +
+				"[mcp_servers.off]\ncommand = \"x\"\nenabled = false\n",
+			"files npx [-y a\\b] map[KEY:value]",
+			"far: left out, because pages reach a URL without the gateway off: left out, because it is switched off", "",
+		},
+		{"model = \"gpt-5\"\n", "", "", ""},
+		{"[mcp_servers.a]\ncommand = \n", "", "", "not TOML: toml: line 2"},
+		{"number = inf\n", "", "", "unsupported value"},
+	} {
+		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		servers, notes, err := ReadConfig(path)
+		var got []string
+		for _, s := range servers {
+			got = append(got, fmt.Sprint(s.Name, " ", s.Command, " ", s.Args, " ", s.Env))
+		}
+		if d := cmp.Diff(row.want, strings.Join(got, " ")) + cmp.Diff(row.notes, strings.Join(notes, " ")); d != "" {
+			t.Errorf("%q: %s", row.text, d)
+		}
+		if (err == nil) != (row.fault == "") || err != nil && !strings.Contains(err.Error(), row.fault) {
+			t.Errorf("%q: %v", row.text, err)
+		}
 	}
 }
 

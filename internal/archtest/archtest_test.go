@@ -167,7 +167,7 @@ var rules = []rule{
 		room: "bridge/gateway",
 		may: []string{
 			"bridge/handshake", "bridge/loopback", "bridge/socket", "github.com/modelcontextprotocol/go-sdk",
-			"github.com/coder/websocket", "golang.org/x/time",
+			"github.com/coder/websocket", "golang.org/x/time", "github.com/BurntSushi/toml",
 		},
 		reason: "stdio programs ⇄ pages",
 	},

@@ -1,3 +1,4 @@
+import { parse as parseTOML, TomlError } from 'smol-toml'
 import { fieldFault } from '../../wasm/js/shared/fields.ts'
 import { isCommand, readCommands } from './command.ts'
 import { finish } from './finish.ts'
@@ -43,7 +44,7 @@ const nothing = (code: Problem['code'], kind: Reading['kind'] = 'unknown'): Noth
 })
 
 function readAny(s: string, whole: string): Found | Nothing {
-  if (/^\[\[?[A-Za-z_][\w."-]{0,100}\]\]?\s*$/m.test(s.slice(0, 200))) return nothing('toml')
+  if (!/^[{"/]/.test(s) && /^\[\[?[A-Za-z_][^\]\n]{0,200}\]\]?[ \t]*(?:#.*)?$/m.test(s)) return readTOML(s, whole)
   if (/^[{["]/.test(s) || s.startsWith('//') && /[{[]/.test(s) || s.startsWith('/*')) return readJSON(s, whole)
   const link = readLink(s)
   if (link !== undefined) return link ?? nothing('bad_link', 'install-link')
@@ -57,15 +58,30 @@ function readAny(s: string, whole: string): Found | Nothing {
 }
 
 function readJSON(s: string, whole: string): Found | Nothing {
-  // Lines and columns of faults are those of the pasted text.
   const parsed = parseJSON(s)
   const fragment = parsed.problem && s.startsWith('"') ? parseJSON('{' + s + '}') : parsed
   if (!fragment.problem) return readDocument(fragment.value) ?? nothing('no_servers', 'mcp-json')
-  const p = { ...parsed.problem! }
+  return { code: true, kind: 'mcp-json', problem: placed(parsed.problem!, s, whole) }
+}
+
+/** Codex's config.toml. */
+function readTOML(s: string, whole: string): Found | Nothing {
+  let document: unknown
+  try {
+    document = parseTOML(s, { maxDepth: 64 })
+  } catch (e) {
+    if (!(e instanceof TomlError)) throw e
+    return { code: true, kind: 'toml', problem: placed({ code: 'toml', line: e.line, column: e.column }, s, whole) }
+  }
+  const found = readDocument(document)
+  return found ? { ...found, kind: 'toml' } : nothing('no_servers', 'toml')
+}
+
+/** Moves the place of a fault in s to its place in the pasted text. */
+function placed({ line = 1, column = 1, ...problem }: Problem, s: string, whole: string): Problem {
   const before = whole.slice(0, whole.indexOf(s)).split('\n')
-  if (p.line === 1) p.column = (p.column ?? 1) + before.at(-1)!.length
-  p.line = (p.line ?? 1) + before.length - 1
-  return { code: true, kind: 'mcp-json', problem: p }
+  if (line === 1) column += before.at(-1)!.length
+  return { ...problem, line: line + before.length - 1, column }
 }
 
 /** One URL a line. */

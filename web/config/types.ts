@@ -87,6 +87,7 @@ export interface Reading {
     | 'install-link'
     | 'claude-command'
     | 'curl'
+    | 'toml'
     | 'unknown'
     | 'empty'
   entries: Entry[]

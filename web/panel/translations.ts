@@ -103,7 +103,8 @@ export const en = {
   browse: 'Browse catalogue',
 
   add_server: 'Add a server',
-  add_help: 'A URL, mcp.json, server.json, install link, “claude mcp add …” or curl command. You can drop files here.',
+  add_help:
+    'A URL, mcp.json, config.toml, server.json, install link, “claude mcp add …” or curl command. You can drop files here.',
   read_as: { one: 'Read as {what}: {n} server.', other: 'Read as {what}: {n} servers.' },
   at_line: 'Line {n}, column {column}.',
   kind_url: 'a URL',
@@ -114,6 +115,7 @@ export const en = {
   'kind_install-link': 'an install link',
   'kind_claude-command': 'a command line',
   kind_curl: 'a curl command',
+  kind_toml: 'TOML',
   kind_unknown: 'unknown',
   problem_too_large: 'This is too long to be a configuration.',
   problem_too_many: 'Only the first {n} servers are read.',
@@ -122,8 +124,8 @@ export const en = {
   problem_open_quote: 'A quotation mark is not closed.',
   problem_no_url: 'There is no URL in this command.',
   problem_not_recognized: 'This is not an address or a configuration that Portolan knows.',
-  problem_yaml: 'This looks like YAML. Please paste it as JSON, or just the URL.',
-  problem_toml: 'This looks like TOML. Please paste just the URL.',
+  problem_yaml: 'This looks like YAML. Paste JSON, or just the URL.',
+  problem_toml: 'This is not valid TOML.',
   problem_json_unexpected: 'This is not valid JSON: something unexpected.',
   problem_json_unclosed: 'This is not valid JSON: something is not closed.',
   problem_json_string: 'This is not valid JSON: a text is damaged.',

@@ -100,7 +100,8 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   browse: 'تصفّح الفهرس',
 
   add_server: 'إضافة خادم',
-  add_help: 'عنوان أو mcp.json أو server.json أو رابط تثبيت أو أمر ‎“claude mcp add …”‎ أو curl. يمكن إفلات الملفات هنا.',
+  add_help:
+    'عنوان أو mcp.json أو config.toml أو server.json أو رابط تثبيت أو أمر ‎“claude mcp add …”‎ أو curl. يمكن إفلات الملفات هنا.',
   read_as: 'قُرئ على أنه {what}. الخوادم: {n}.',
   at_line: 'السطر {n}، العمود {column}.',
   kind_url: 'عنوان',
@@ -111,6 +112,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   'kind_install-link': 'رابط تثبيت',
   'kind_claude-command': 'سطر أوامر',
   kind_curl: 'أمر curl',
+  kind_toml: 'TOML',
   kind_unknown: 'غير معروف',
   problem_too_large: 'هذا أطول من أن يكون إعدادات.',
   problem_too_many: 'تُقرأ أول {n} خوادم فقط.',
@@ -120,7 +122,7 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   problem_no_url: 'لا عنوان في هذا الأمر.',
   problem_not_recognized: 'ليس هذا عنوانًا أو إعدادات تعرفها Portolan.',
   problem_yaml: 'يبدو هذا YAML. الصقه بصيغة JSON أو الصق العنوان فقط.',
-  problem_toml: 'يبدو هذا TOML. الصق العنوان فقط.',
+  problem_toml: 'TOML غير سليم.',
   problem_json_unexpected: 'JSON غير سليم: شيء غير متوقع.',
   problem_json_unclosed: 'JSON غير سليم: شيء لم يُغلق.',
   problem_json_string: 'JSON غير سليم: نص تالف.',
