@@ -1,17 +1,18 @@
 import type { Tool, ToolCall, ToolOutput } from '../tools/tool.ts'
 import type { Compared, CompareOrder } from './compare.ts'
 import type { Comparisons } from './comparisons.ts'
-import { siteSpecs } from './sites/index.ts'
+import { siteSpecs, untrusted } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 import {
   annotations,
   execution,
+  labelsOf,
   object,
   promptSchema,
   reporter,
+  servicesSchema,
   structured,
   timeoutSchema,
-  untrusted,
 } from './tools.ts'
 
 /** The part of an answer that the other sites and the judge see, in UTF-16 units. */
@@ -20,16 +21,10 @@ const usualChars = 12_000
 /** Returns chat_compare and chat_consensus, if two sites or more are on. */
 export function compareTools(comparisons: Comparisons, on: Site[]): Tool[] {
   if (on.length < 2) return []
-  const labels = on.map((s) => siteSpecs[s].label).join(', ')
+  const labels = labelsOf(on)
   const common = {
     prompt: promptSchema,
-    services: {
-      type: 'array',
-      items: { type: 'string', enum: on },
-      minItems: 2,
-      uniqueItems: true,
-      description: 'Which; without it, all',
-    },
+    services: servicesSchema(on, 2),
     judge: {
       type: 'string',
       enum: [...on, 'rotate', 'client'],

@@ -1,6 +1,6 @@
 import { ToolFault, type Tool } from '../tools/tool.ts'
 import type { Chats } from './chats.ts'
-import { siteSpecs } from './sites/index.ts'
+import { untrusted } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 
 const annotations = { readOnlyHint: true, openWorldHint: false }
@@ -59,7 +59,7 @@ export function historyTools(chats: Chats): Tool[] {
         return {
           content: [{ type: 'text', text: JSON.stringify(entries) }],
           structuredContent: { entries },
-          _meta: { 'portolan/untrusted': [...new Set(entries.map((e) => new URL(siteSpecs[e.site].newChat).host))] },
+          _meta: untrusted(...new Set(entries.map((e) => e.site))),
         }
       },
     },

@@ -72,48 +72,40 @@ export class ChatTabs extends Stored<Places> {
    * Returns a site's tab with a freshly loaded page, before the deadline (ms of performance.now()). With `stay`, a page
    * that is at the address already is not loaded again.
    */
-  async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
-    return this.#inTurn(spec.site, () => this.#openNow(spec, url, stay, signal, deadline))
+  open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
+    const { site } = spec
+    return this.#inTurn(site, async () => {
+      if (signal.aborted) throw cancelled()
+      const tabId = this.tabOf(site)
+      let there = tabId === undefined ? undefined : await browser.getTab(tabId)
+      const before = there && await this.#begunAt(site, there)
+      if (stay && before && there?.complete && there.url === url) {
+        await this.#used(site, there)
+        return there.id
+      }
+      if (there && (before === undefined || before === -1)) {
+        await this.abandon(site) // the page hangs, or is the user's
+        there = undefined
+      }
+      // A hidden page would never get an animation frame that it requested before the shim.
+      const undo = await browser.injectFirst(`shim-${site}`, 'shim.js', spec.matches)
+      try {
+        // The user's own tabs do not cover a page in a window of its own.
+        const tab = there ?? await browser.openWindow(url, width, height).catch(() => browser.openBackgroundTab(url))
+        await this.#used(site, tab)
+        if (tab === there) await browser.goTo(tab.id, url)
+        await this.#loaded(tab.id, spec, before, signal, deadline)
+        return tab.id
+      } finally {
+        await undo()
+      }
+    })
   }
 
   #inTurn<T>(site: Site, work: () => Promise<T>): Promise<T> {
     const done = Promise.resolve(this.#turns.get(site)).then(work)
     this.#turns.set(site, done.catch(() => {}))
     return done
-  }
-
-  async #openNow(
-    spec: SiteSpec,
-    url: string,
-    stay: boolean,
-    signal: AbortSignal,
-    deadline: number,
-  ): Promise<number> {
-    const { site } = spec
-    if (signal.aborted) throw cancelled()
-    const tabId = this.tabOf(site)
-    let there = tabId === undefined ? undefined : await browser.getTab(tabId)
-    const before = there && await this.#begunAt(site, there)
-    if (stay && before && there?.complete && there.url === url) {
-      await this.#used(site, there)
-      return there.id
-    }
-    if (there && (before === undefined || before === -1)) {
-      await this.abandon(site) // the page hangs, or is the user's
-      there = undefined
-    }
-    // A hidden page would never get an animation frame that it requested before the shim.
-    const undo = await browser.injectFirst(`shim-${site}`, 'shim.js', spec.matches)
-    try {
-      // The user's own tabs do not cover a page in a window of its own.
-      const tab = there ?? await browser.openWindow(url, width, height).catch(() => browser.openBackgroundTab(url))
-      await this.#used(site, tab)
-      if (tab === there) await browser.goTo(tab.id, url)
-      await this.#loaded(tab.id, spec, before, signal, deadline)
-      return tab.id
-    } finally {
-      await undo()
-    }
   }
 
   /** Closes a site's tab, because its page failed or is idle. One that the user writes in or has taken is theirs. */

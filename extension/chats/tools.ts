@@ -3,7 +3,7 @@ import { longestRun, type Chats, type Prompt } from './chats.ts'
 import { snapshotOf } from './driverport.ts'
 import type { Answer } from './drivermessages.ts'
 import { historyTools } from './historytools.ts'
-import { siteSpecs } from './sites/index.ts'
+import { siteSpecs, untrusted } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 
 export const promptSchema = {
@@ -25,6 +25,16 @@ export const timeoutSchema = {
   default: longestRun,
   description: 'How long it may take, its time in the queue included',
 }
+
+export const servicesSchema = (sites: Site[], minItems: number) => ({
+  type: 'array',
+  items: { type: 'string', enum: sites },
+  minItems,
+  uniqueItems: true,
+  description: 'Which; without it, all',
+})
+
+export const labelsOf = (sites: Site[]) => sites.map((site) => siteSpecs[site].label).join(', ')
 
 export const object = (properties: object, required: string[]) => ({
   type: 'object',
@@ -111,18 +121,18 @@ export function chatTools(chats: Chats): Tool[] {
     run: (call) => one(chats, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Prompt),
   }))
   if (!on.length) return tools
-  const labels = on.map((s) => siteSpecs[s].label).join(', ')
-  const services = { type: 'array', items: { type: 'string', enum: on }, minItems: 1, uniqueItems: true }
   tools.push({
     name: 'chat_all',
     title: 'Ask several chats',
-    description: `Recommended: send the same prompt to several chats at once and get each one's response: ${labels}`,
+    description: `Recommended: send the same prompt to several chats at once and get each one's response: ${
+      labelsOf(on)
+    }`,
     annotations,
     execution,
     inputSchema: object(
       {
         prompt: promptSchema,
-        services: { ...services, description: 'Which; without it, all' },
+        services: servicesSchema(on, 1),
         timeoutSeconds: timeoutSchema,
       },
       ['prompt'],
@@ -141,11 +151,6 @@ export function chatTools(chats: Chats): Tool[] {
   tools.push(...historyTools(chats))
   return tools
 }
-
-/** Marks a site's text as data. */
-export const untrusted = (...from: Site[]) => ({
-  'portolan/untrusted': from.map((s) => new URL(siteSpecs[s].newChat).host),
-})
 
 export const structured = (site: Site, { layout, ...rest }: Answer) => ({ ...rest, profile: `${site}/${layout}` })
 

@@ -3,9 +3,9 @@ import { idleMs, ToolFault, type Tool, type ToolAnnotations, type ToolCall } fro
 
 // The tools for bookmarks. The browser's errors become results unchanged.
 
-const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
-const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
-const destroys: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: false }
+const reads: ToolAnnotations = { readOnlyHint: true }
+const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false }
+const destroys: ToolAnnotations = { readOnlyHint: false, destructiveHint: true }
 
 const id = { type: 'string', description: "The bookmark's or folder's id" }
 const title = { type: 'string' }
@@ -186,12 +186,12 @@ const isCut = (node: Cut): boolean => !!node.truncated || !!node.children?.some(
 const summaries: Partial<Record<Name, (api: Api, args: Args) => Promise<string>>> = {
   bookmark_update: async (b, { id, title, url, items }) =>
     items
-      ? `Change ${items.length} bookmarks: ${await firstOf(b, items.map((i) => i.id))}`
+      ? firstOf(b, 'Change', items.map((i) => i.id))
       : `Change ${await quoted(b, id as string)} to ${[title, url].filter(Boolean).join(', ')}`,
   bookmark_remove: async (b, { id }) =>
     typeof id === 'string'
       ? `Remove the bookmark ${await quoted(b, id)}`
-      : `Remove ${id?.length} bookmarks: ${await firstOf(b, id ?? [])}`,
+      : firstOf(b, 'Remove', id ?? []),
   bookmark_remove_tree: async (b, { id }) => {
     const [node] = await b.getSubTree(id as string)
     const n = node ? count(node) : 0
@@ -199,7 +199,7 @@ const summaries: Partial<Record<Name, (api: Api, args: Args) => Promise<string>>
   },
   bookmark_move: async (b, { id, parentId, items }) =>
     items
-      ? `Move ${items.length} bookmarks: ${await firstOf(b, items.map((i) => i.id))}`
+      ? firstOf(b, 'Move', items.map((i) => i.id))
       : `Move ${await quoted(b, id as string)} to ${await quoted(b, parentId!)}`,
 }
 
@@ -210,7 +210,7 @@ export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): T
     name,
     title,
     description: descriptions[name],
-    annotations: { title, ...hints },
+    annotations: { title, ...hints, openWorldHint: false },
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     idleMs,
     async run(call) {
@@ -246,10 +246,12 @@ async function quoted(b: Api, id: string): Promise<string> {
 
 const mostQuoted = 5
 
-/** Returns the first of several bookmarks in quotes. */
-async function firstOf(b: Api, ids: string[]): Promise<string> {
+/** Says what is done to several bookmarks, with the first of them in quotes. */
+async function firstOf(b: Api, verb: string, ids: string[]): Promise<string> {
   const some = await Promise.all(ids.slice(0, mostQuoted).map((id) => quoted(b, id)))
-  return `${some.join(', ')}${ids.length > mostQuoted ? ` and ${ids.length - mostQuoted} more` : ''}`
+  return `${verb} ${ids.length} bookmarks: ${some.join(', ')}${
+    ids.length > mostQuoted ? ` and ${ids.length - mostQuoted} more` : ''
+  }`
 }
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)

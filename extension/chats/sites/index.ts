@@ -20,3 +20,8 @@ export const siteSpecs: Record<Site, SiteSpec> = {
   mistral,
   copilot,
 }
+
+/** Marks text of sites as data, for `_meta`. */
+export const untrusted = (...sites: Site[]) => ({
+  'portolan/untrusted': sites.map((site) => new URL(siteSpecs[site].newChat).host),
+})
