@@ -13,9 +13,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { listen, type Listening } from '../rig/harness.ts'
+import { sdkServer } from '../web/servers/sdkserver.ts'
 import { sdkSessions } from '../web/servers/sdksessions.ts'
 import { TestBridge } from './bridge.ts'
-import { hasTool, Rig } from './rig.ts'
+import { call, hasTool, Rig } from './rig.ts'
 
 // Resources and prompts of the registry's servers reach desktop clients through the real bridge and extension.
 
@@ -389,6 +390,35 @@ test('changes of lists and messages of logs reach a client', async () => {
   await desk.setLoggingLevel('warning')
   await desk.callTool({ name: 'harbour__shout', arguments: { text: 'ahoy' } })
   assert.deepEqual(await heard, { level: 'warning', logger: 'harbour/quay', data: 'ahoy' })
+})
+
+test('a person who always allows a tool is asked again once another server has the name', async () => {
+  const sink = [{ name: 'sink', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }]
+  const results = { sink: { content: [{ type: 'text', text: 'sunk' }] } }
+  const [old, next] = [await sdkServer(sink, { results }), await sdkServer(sink, { results })]
+  try {
+    await rig.addServers({ quay: old.url })
+    await hasTool(desk, 'quay__sink')
+    const asked = call(desk, 'quay__sink')
+    const { approvals } = await rig.until('the question', (s) => s.approvals.length)
+    await rig.ask('approve', { id: approvals[0]!.id, answer: 'always' })
+    assert.equal((await asked).text, 'sunk')
+    assert.equal((await call(desk, 'quay__sink')).text, 'sunk')
+
+    await rig.removeServer('quay')
+    await hasTool(desk, 'quay__sink', false)
+    await rig.addServers({ quay: next.url })
+    await hasTool(desk, 'quay__sink')
+    const again = call(desk, 'quay__sink')
+    const { approvals: [question] } = await rig.until('the question again', (s) => s.approvals.length)
+    await rig.ask('approve', { id: question!.id, answer: 'deny' })
+    assert.match((await again).text, /DENIED/)
+    assert.deepEqual(next.calls, [])
+  } finally {
+    await rig.removeServer('quay')
+    await old.close()
+    await next.close()
+  }
 })
 
 test('a person who offers no servers offers nothing of them', async () => {

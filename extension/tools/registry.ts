@@ -182,6 +182,8 @@ export class PublishedRegistry {
       description: `[${server}] ${definition.description ?? ''}`.trim(),
       annotations: definition.annotations as Tool['annotations'],
       flags: () => [...flags, ...scanDefinition(definition)],
+      // Another server may get the name. A query may have secrets.
+      scope: async () => registry.getSnapshot().servers[server]!.config.url.split('?')[0]!,
       run: (call) => this.#call(registry, server, call),
     }))
     this.#cached = { snapshot: tools, tools: made }
