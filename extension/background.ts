@@ -224,6 +224,7 @@ const links = new Links({
     await timeout(patience, registry.listed!) // some clients list tools only once
     ;(await runningModule()).serve(connection, pairing)
   },
+  ended: (pairing) => started.stop(pairing),
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),
 })
 /** Passes the logs of servers on while the user offers them. */
@@ -284,7 +285,7 @@ const publisher = new StatePublisher(
     pair: ({ address }) => void pairer.pair(address),
     digits: ({ digits }) => pairer.digits(digits),
     cancelPairing: () => pairer.cancel(),
-    unpair: ({ pairing }) => links.unpair(pairing).then(() => started.stop(pairing)),
+    unpair: ({ pairing }) => links.unpair(pairing),
     reconnect: ({ pairing }) => void links.reconnect(pairing),
     useToken: ({ address, token }) => links.useToken(address, token),
     setLabel: ({ label }) => settings.setLabel(label).then(() => notifyOrigins()),

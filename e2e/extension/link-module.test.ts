@@ -63,6 +63,7 @@ async function extension(
         kept.records = records
       },
     },
+    ended: () => {},
     profile: async () => ({ installId, label: installId }),
     origin,
     serve: async (line, pairing) => {

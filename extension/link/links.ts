@@ -15,6 +15,8 @@ export interface LinksHost extends LinkHost {
     get(): Promise<LinkRecord[] | Partial<LinkRecord> | undefined>
     set(records: LinkRecord[]): Promise<void>
   }
+  /** A pairing is over: it was taken back, or another took its place. */
+  ended(pairing: string): void
   /** Switches the regular search for bridges on or off. */
   watch(on: boolean): void
 }
@@ -53,7 +55,7 @@ export class Links {
   /** Notifies the connected bridges, or the one of a pairing. */
   notify(method: string, params: object, pairing?: string): void {
     for (const link of this.#links)
-      if (pairing === undefined || link.state.pairing === pairing) link.notify(method, params)
+      if (!pairing || link.state.pairing === pairing) link.notify(method, params)
   }
 
   stop(stopped: boolean): void {
@@ -63,7 +65,7 @@ export class Links {
 
   /** Returns why no bridge at an address can be paired. */
   problem(address: string): Problem | undefined {
-    const others = this.#links.filter((link) => link.state.address !== address)
+    const others = this.#links.filter(({ state }) => placeOf(state) !== placeOf({ address }))
     if (others.length < mostPaired) return addressProblem(address)
     return { code: 'TOO_MANY_BRIDGES', message: `${mostPaired} bridges are paired already. Unpair one first.` }
   }
@@ -72,9 +74,7 @@ export class Links {
   async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
     const record: LinkRecord = { pairing: crypto.randomUUID(), address, ephemeral }
     await this.#host.keys.set(record.pairing, key)
-    const added = this.#linkOf(record)
-    await this.#change((r) => r.address === address, [record], [added])
-    void added.wake()
+    await this.#change((r) => placeOf(r) === placeOf(record), record)
   }
 
   async useToken(address: string, token: string): Promise<void> {
@@ -84,8 +84,8 @@ export class Links {
   }
 
   /** Ends a pairing and forgets its key. */
-  async unpair(pairing: string): Promise<void> {
-    await this.#change((r) => r.pairing === pairing)
+  unpair(pairing: string): Promise<void> {
+    return this.#change((r) => r.pairing === pairing)
   }
 
   /** Connects again, as after a start. */
@@ -94,23 +94,22 @@ export class Links {
   }
 
   /** Ends the pairings for which `isOver` holds, and adds others. */
-  async #change(
-    isOver: (r: LinkRecord) => boolean,
-    added: LinkRecord[] = [],
-    links: BridgeLink[] = [],
-  ): Promise<void> {
-    const { keys, records } = this.#host
+  async #change(isOver: (r: LinkRecord) => boolean, ...added: LinkRecord[]): Promise<void> {
+    const { keys, records, ended } = this.#host
     const written = this.#writing.then(async () =>
       records.set([...recordsOf(await records.get()).filter((r) => !isOver(r)), ...added])
     )
     this.#writing = written.catch(() => {})
     await written
-    const ended = this.#links.filter((link) => isOver(link.state)) // also those of the change before
-    this.#use([...this.#links.filter((link) => !ended.includes(link)), ...links])
-    for (const link of ended) {
+    const over = this.#links.filter((link) => isOver(link.state)) // also those of the change before
+    this.#use([...this.#links.filter((link) => !isOver(link.state)), ...added.map((r) => this.#linkOf(r))])
+    for (const link of over) {
+      const { pairing } = link.state
+      ended(pairing)
       await link.end()
-      await keys.remove((pairing) => pairing === link.state.pairing)
+      await keys.remove((other) => other === pairing)
     }
+    void this.wake()
   }
 
   #use(links: BridgeLink[]): void {
@@ -138,6 +137,9 @@ export class Links {
     return list
   }
 }
+
+/** The port of a bridge, and its host: localhost is another name of 127.0.0.1. */
+const placeOf = ({ address }: { address: string }) => address.replace('localhost', '127.0.0.1')
 
 /** The stored pairings. Something else may have cleared or changed the storage. */
 const recordsOf = (stored: unknown): LinkRecord[] => Array.isArray(stored) ? stored as LinkRecord[] : []
