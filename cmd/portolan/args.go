@@ -87,6 +87,14 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 			if i := strings.LastIndex(text, " for flag "); i >= 0 {
 				text = text[i+1:] // without the value, which may hold a key
 			}
+			if name, bad := strings.CutSuffix(text, ": parse error"); bad {
+				want := "a number"
+				value := flags.Lookup(strings.TrimPrefix(name, "for flag -")).Value.(flag.Getter).Get()
+				if _, isTime := value.(time.Duration); isTime {
+					want = "a time such as 10m"
+				}
+				text = name + ": want " + want
+			}
 			return nil, fmt.Errorf("%w: %s", errUsage, text)
 		}
 		if args = flags.Args(); len(args) > 0 {

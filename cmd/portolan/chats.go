@@ -26,6 +26,9 @@ type chatsOptions struct {
 // chats runs scenarios of the chats through the running bridge.
 func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 || args[0] != "check" {
+		if _, err := parse(newFlags("chats"), args); err != nil { // such as for --help
+			return err
+		}
 		return fmt.Errorf("%w: want portolan chats check", errUsage)
 	}
 	opts, err := chatsFlags(args[1:])

@@ -181,7 +181,8 @@ func TestUsage(t *testing.T) {
 	for _, row := range []struct {
 		args  []string
 		lines int
-	}{{[]string{"help"}, 29}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5}} {
+	}{{[]string{"help"}, 29}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 5},
+		{[]string{"chats", "--help"}, 3}} {
 		if code, out, _ := portolan(t, row.args...); code != 0 || strings.Count(out, "\n") != row.lines {
 			t.Errorf("%q: exit code %d, %s", row.args, code, out)
 		}
@@ -207,6 +208,9 @@ func TestMisspeltWords(t *testing.T) {
 		{[]string{"x"}, `unknown command "x" (`},
 		{[]string{"tools", "--jsn", "http://x"}, "not defined: -jsn; did you mean --json? ("},
 		{[]string{"tools", "--nonsense", "http://x"}, "not defined: -nonsense ("},
+		{[]string{"call", "http://x", "t", "--timeout", "5"}, "for flag -timeout: want a time such as 10m ("},
+		{[]string{"gateway", "--idle", "5", "--", "cat"}, "for flag -idle: want a time such as 10m ("},
+		{[]string{"proxy", "ticket", "--days", "many"}, "for flag -days: want a number ("},
 		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
 	} {
 		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
@@ -227,6 +231,10 @@ func TestHintsOfThisCommand(t *testing.T) {
 	late := &registry.ServerError{Server: "harbour", Op: "connect", Err: context.DeadlineExceeded}
 	if hint := hintFor(late); hint != "the server did not answer in time; try again, or give a call more: --timeout 10m" {
 		t.Errorf("a server that is late: %q", hint)
+	}
+	_, out, errs := portolan(t, "tools", "--json", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b")
+	if hint := `"hint": "check the URL, and that the server runs"`; strings.Count(out, hint) != 2 {
+		t.Errorf("a list of servers that do not answer: %s%s", out, errs)
 	}
 	path, err := binary()
 	if err != nil {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,7 +69,7 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer r.Close()
 	failed := r.Discover(ctx)
-	list, err := newListing(r, names, urls, convert.Dialect(*format))
+	list, err := newListing(r, names, urls, convert.Dialect(*format), hintsOf(failed))
 	if err != nil {
 		return err
 	}
@@ -82,13 +84,28 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return failed
 }
 
-func newListing(r *registry.Registry, names, urls []string, format convert.Dialect) (*listing, error) {
+// hintsOf returns the hints for the servers that an error is about, by name.
+func hintsOf(err error) map[string]string {
+	hints := make(map[string]string)
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			maps.Copy(hints, hintsOf(one))
+		}
+	} else if failed, ok := errors.AsType[*registry.ServerError](err); ok {
+		hints[failed.Server] = hintFor(err)
+	}
+	return hints
+}
+
+func newListing(
+	r *registry.Registry, names, urls []string, format convert.Dialect, hints map[string]string,
+) (*listing, error) {
 	list := &listing{Servers: make(map[string]serverEntry), Tools: []any{}}
 	for i, name := range names {
 		health, _ := r.Health(name)
 		list.Servers[name] = serverEntry{
 			URL: urls[i], Status: health.Status, ToolCount: health.ToolCount, Transport: health.Transport,
-			ProtocolVersion: health.ProtocolVersion, Error: health.LastError, Hint: health.Hint, Warnings: health.Warnings,
+			ProtocolVersion: health.ProtocolVersion, Error: health.LastError, Hint: hints[name], Warnings: health.Warnings,
 		}
 	}
 	for _, tool := range r.Tools(registry.Filter{}) {
