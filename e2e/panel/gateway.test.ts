@@ -163,6 +163,11 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
     )
   await p.page.waitForFunction(() => window.registry.has('files__read_text_file')) // the list follows the connection
   assert.match(await call(), /ahoy from a file/)
+  // A gateway that wants another token is there, so the card does not say that none answers.
+  await p.page.evaluate(() => window.registry.updateServer('go', { headers: { Authorization: 'Bearer other' } }))
+  await p.page.evaluate(() => window.registry.retry('go').catch(() => {}))
+  const other = p.panel.getByRole('article', { name: 'go', exact: true })
+  await other.getByText(`No gateway at ${gateway.address} lets this page in. Start it in a terminal, find it`).waitFor()
   const origin = new URL(site.url).origin
   assert.match(await gateway.run('origins'), new RegExp(origin))
   assert.match(await gateway.run('revoke', origin), /Revoked/)
@@ -177,7 +182,7 @@ test('a page is paired by six digits, gets the servers, and loses them when it i
   await paste(p, '')
   const card = p.panel.getByRole('article', { name: 'files', exact: true })
   await p.page.evaluate(() => window.registry.retry('files'))
-  await card.getByText(`No gateway answers at ${gateway.address}`).waitFor()
+  await card.getByText(`No gateway at ${gateway.address} lets this page in`).waitFor()
   await card.getByRole('button', { name: 'Retry now' }).waitFor() // for a gateway that has begun again
   await card.getByRole('button', { name: 'Find a running gateway' }).click()
   await finder(p).and(p.page.locator(':focus')).waitFor()
@@ -220,10 +225,10 @@ test('wrong digits, a no in the terminal, and a missing gateway are explained', 
   await paste(p, gateway.config)
   await useAddress(p, '127.0.0.1:9')
   await finder(p).click()
-  await p.panel.getByText('No gateway answers at 127.0.0.1:9').waitFor()
+  await p.panel.getByText('No gateway at 127.0.0.1:9 lets this page in').waitFor()
   await p.panel.getByLabel('Address of the gateway').fill('evil.example:55157')
   await finder(p).click()
-  await p.panel.getByText('No gateway answers at evil.example:55157').waitFor()
+  await p.panel.getByText('No gateway at evil.example:55157 lets this page in').waitFor()
   await p.panel.getByLabel('Address of the gateway').fill(gateway.address)
   const field = p.panel.getByLabel('Type the six digits that the terminal shows')
   const check = p.panel.getByRole('button', { name: 'Check the digits' })

@@ -377,8 +377,8 @@ export const en = {
   cause_config_why: 'Please correct it.',
   cause_crash: 'Portolan had to restart.',
   cause_crash_why: 'Its module stopped. Running calls are lost. Your settings are kept.',
-  cause_gateway: 'No gateway answers at {host}.',
-  cause_gateway_why: 'Start it in a terminal, and allow this site to reach your local network.',
+  cause_gateway: 'No gateway at {host} lets this page in.',
+  cause_gateway_why: 'Start it in a terminal, find it here, and let this site reach your local network.',
   cause_network: 'There was no answer.',
   cause_network_why:
     '{host} may be down, or may not allow web pages (CORS). Portolan can ask its proxy which, if it has one.',
