@@ -209,6 +209,20 @@ test('where secrets are kept is as it is shown, also after the text was changed'
   await done(p)
 })
 
+test('fields for one header say which variable each is for', async () => {
+  const p = await openPanel(browser, site)
+  const headers = { 'X-Login': 'as ${HARBOUR_USER} with ${HARBOUR_KEY}' }
+  await box(p).fill(JSON.stringify({ mcpServers: { s: { url: steered.url, headers } } }))
+  const fields = p.panel.getByLabel('X-Login')
+  await fields.nth(1).waitFor()
+  assert.equal(await fields.count(), 2)
+  for (const [i, name] of ['HARBOUR_USER', 'HARBOUR_KEY'].entries()) {
+    const help = await fields.nth(i).getAttribute('aria-describedby')
+    await p.panel.locator(`[id="${help}"]`).getByText(name, { exact: true }).waitFor()
+  }
+  await done(p)
+})
+
 test('local processes are explained, and what is wrong with a configuration is said', async () => {
   const p = await openPanel(browser, site)
   await box(p).fill(

@@ -171,7 +171,7 @@ class Preview extends PanelPart {
           values[input.id] ?? ''
         } @input=${set}>`
     }
-      <p class="dim" id="${id}-help"><bdi>${line(input.description ?? '', 300)}</bdi>${
+      <p class="dim" id="${id}-help"><bdi>${line(input.description ?? (input.header ? input.id : ''), 300)}</bdi>${
       input.default && !input.password ? html` ${this.t('default_is', { value: line(input.default, 80) })}` : nothing
     }</p></div>`
   }
