@@ -250,6 +250,10 @@ func (r *report) checkProxy(ctx context.Context, at, server, key, ticket string)
 		"Unset ALLOW_PRIVATE: it is for local development.")
 	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page",
 		"Something in front of the proxy removes CORS headers.")
+	if key != "" { // no server has this name
+		a = send("POST", initialize, "https://mcp.invalid/mcp", acceptBoth)
+		r.note(a.code() != "caller_refused", "it accepts the key", "The key is none of CALLER_KEYS.")
+	}
 	if server == "" {
 		return
 	}

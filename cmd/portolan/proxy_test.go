@@ -125,6 +125,19 @@ func TestDoctorWithATicket(t *testing.T) {
 	}
 }
 
+// A key is checked without a server, too.
+func TestDoctorWithAKey(t *testing.T) {
+	const key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	proxy := runProxy(t, "--origin", ide, "--key", key)
+	if code, out, errs := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--key", key); code != 0 {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	if code, out, _ := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--key", key+"B"); code != 1 ||
+		!strings.Contains(out, "FAIL  it accepts the key\n      The key is none of CALLER_KEYS.\n") {
+		t.Errorf("another key: exit code %d\n%s", code, out)
+	}
+}
+
 // A page of 2026-07-28 sends two more headers. A server of that version alone has no sessions.
 func TestDoctorOfAModernServer(t *testing.T) {
 	for name, row := range map[string]struct {
