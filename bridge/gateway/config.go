@@ -87,6 +87,9 @@ func parseConfig(text []byte, dir string) (servers []Server, notes []string, err
 	var file map[string]json.RawMessage
 	text = plainJSON(text)
 	if err := json.Unmarshal(text, &file); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return nil, nil, fmt.Errorf("want an object of servers, not a JSON %s", wrong.Value)
+		}
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			err = fmt.Errorf("%w in line %d", err, 1+bytes.Count(text[:syntax.Offset], []byte("\n")))
 		}

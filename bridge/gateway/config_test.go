@@ -130,6 +130,9 @@ func TestReadConfig(t *testing.T) {
 		}
 	}
 	broken := "{ /* one\r\ntwo */\r\n\"mcpServers\": { // three\r\n\"a\" 4\r\n}}"
+	if _, _, err := parseConfig([]byte(`[{"command":"a"}]`), dir); err == nil || err.Error() != "want an object of servers, not a JSON array" {
+		t.Errorf("a list: %v", err)
+	}
 	if _, _, err := parseConfig([]byte(broken), dir); err == nil || !strings.HasSuffix(err.Error(), "in line 4") {
 		t.Errorf("a missing colon: %v", err)
 	}
