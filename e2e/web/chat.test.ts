@@ -107,6 +107,27 @@ test('a model of the user answers over Chat Completions, and its key is stored n
   await model.close()
 })
 
+test('an address without an endpoint is explained, and null in place of no calls is read', async () => {
+  const page = await open()
+  const bodies = [
+    '<!doctype html>',
+    '{"choices":[{"message":{"role":"assistant","content":"Ahoy.","tool_calls":null}}]}',
+  ]
+  await page.route('http://model.example/**', (route) => {
+    const body = bodies.shift()
+    return body ? route.fulfill({ body }) : route.abort()
+  })
+  await page.getByText('Use your own model').click()
+  await page.getByLabel('Address').fill('http://model.example')
+  const box = page.getByRole('textbox', { name: 'Your message' })
+  for (const answer of ['The address has no Chat Completions.', 'Ahoy.', 'No answer from the address.']) {
+    await box.fill('Hello')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('log').getByText(answer).waitFor()
+  }
+  await page.close()
+})
+
 test('an app gets the arguments that a model of your own wrote', async () => {
   const args = '{"day": "tuesday"}'
   const model = await scriptedModel('a key', {

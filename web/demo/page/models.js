@@ -60,11 +60,15 @@ export const endpointModel = ({ base, model, key }) => async (messages, { tools,
     headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ model, messages: messages.map(wire), ...(tools.length && { tools }) }),
     signal,
+  }).catch((e) => {
+    throw e instanceof TypeError ? new Error('No answer from the address. It has to allow this page by CORS headers.') : e
   })
   const body = await response.json().catch(() => ({}))
   if (!response.ok) throw new Error(body.error?.message ?? `the endpoint answered ${response.status}`)
-  const { content, tool_calls = [] } = body.choices[0].message
-  const calls = tool_calls.map(({ id, function: f }) => ({ id, name: f.name, arguments: objectOf(f.arguments) }))
+  const message = body?.choices?.[0]?.message
+  if (!message) throw new Error('The address has no Chat Completions. Those of most providers end in /v1.')
+  const { content, tool_calls } = message // some endpoints write null for no calls
+  const calls = (tool_calls ?? []).map(({ id, function: f }) => ({ id, name: f.name, arguments: objectOf(f.arguments) }))
   const usage = { input: body.usage?.prompt_tokens, output: body.usage?.completion_tokens }
   return { text: content ?? '', calls, usage }
 }
