@@ -1,7 +1,7 @@
 import { splitHeader } from './headers.ts'
 import { parseJSON, set } from './json.ts'
 import { readDocument, type Found } from './documents.ts'
-import { readServer, transportOf, wrapped } from './server.ts'
+import { isAddress, readServer, transportOf, wrapped } from './server.ts'
 import { commands } from './shell-words.ts'
 import type { Draft } from './draft.ts'
 import { basic } from './finish.ts'
@@ -33,19 +33,15 @@ export function readCommands(s: string): Found | null | undefined {
     const json = rest.indexOf('--add-mcp')
     const mcp = rest.indexOf('mcp')
     const verb = mcp > 0 && mcp < 4 ? rest[mcp + 1] : undefined
+    const added = rest.slice(mcp + 2)
     if (json > 0) addJSON(found, rest[json + 1])
     else if (verb === 'add-json')
-      addJSON(
-        found,
-        rest.slice(mcp + 2).find((w) => w.trimStart().startsWith('{')),
-        positionals(rest.slice(mcp + 2))[0],
-      )
-    else if (verb === 'add') found.drafts.push(addOf(rest.slice(mcp + 2)))
+      addJSON(found, added.find((w) => w.trimStart().startsWith('{')), [...options(added)].find(([flag]) => !flag)?.[1])
+    else if (verb === 'add') found.drafts.push(addOf(added))
     else if (/^(?:npx|uvx|bunx|pnpx)$/.test(program)) {
-      const draft = wrapped({ command: program, args: rest.slice(1), env: {} }, { headers: [], lints: [] })
-      found.drafts.push(
-        draft ?? { headers: [], lints: [], name: program, stdio: { command: program, args: rest.slice(1), env: {} } },
-      )
+      const stdio = { command: program, args: rest.slice(1), env: {} }
+      const draft: Draft = { headers: [], lints: [] }
+      found.drafts.push(wrapped(stdio, draft) ?? { ...draft, name: program, stdio })
     }
   }
   if (curls) found.kind = 'curl'
@@ -70,13 +66,16 @@ const quiet = /^(?:-s|--scope|--description)$/
 
 /** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
 function addOf(words: string[]): Draft {
-  const end = words.indexOf('--')
-  const before = end < 0 ? words : words.slice(0, end)
   const draft: Draft = { headers: [], lints: [] }
   const env: Record<string, string> = {}
-  let word: string | undefined
-  for (const [flag, value] of options(before)) {
-    if (/^(?:-t|--t(?:ransport|ype))$/.test(flag)) word = value
+  const places: string[] = []
+  let transport: ReturnType<typeof transportOf>
+  for (const [flag, value, at] of options(words)) {
+    if (!flag) places.push(value)
+    else if (flag === '--' || places[1] && !valued.has(flag) && !isAddress(places[1])) {
+      places.push(...words.slice(flag === '--' ? at + 1 : at)) // the program's
+      break
+    } else if (/^(?:-t|--t(?:ransport|ype))$/.test(flag)) transport = transportOf(value)
     else if (/^(?:-H|--headers?)$/.test(flag)) {
       const h = splitHeader(value)
       if (h) draft.headers.push(h)
@@ -89,12 +88,11 @@ function addOf(words: string[]): Draft {
     else if (!quiet.test(flag))
       draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
   }
-  const transport = transportOf(word)
   if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
-  const [first, second, ...more] = [...positionals(before), ...(end < 0 ? [] : words.slice(end + 1))]
+  const [first, second, ...more] = places
   const remote = (s?: string) =>
     s !== undefined && transport !== 'stdio' &&
-    (/^https?:\/\//i.test(s) || s.startsWith('${') || transport !== undefined)
+    (isAddress(s) || transport !== undefined)
   if (!draft.url && second === undefined && remote(first)) return { ...draft, url: first! }
   draft.name ??= first
   if (!draft.url && remote(second)) draft.url = second
@@ -103,17 +101,16 @@ function addOf(words: string[]): Draft {
   return { ...local, headers: [...draft.headers, ...local.headers], lints: [...draft.lints, ...local.lints] }
 }
 
-function* options(words: string[]): Generator<[flag: string, value: string]> {
+/** Each option with its value, or another word without an option, and the place where it ends. */
+function* options(words: string[]): Generator<[flag: string, value: string, at: number]> {
   for (let i = 0; i < words.length; i++) {
     const w = words[i]!
-    if (!/^-./.test(w)) continue
     const at = w.startsWith('--') ? w.indexOf('=') : -1
-    if (at > 0) yield [w.slice(0, at), w.slice(at + 1)]
-    else yield [w, valued.has(w) ? words[++i] ?? '' : '']
+    if (!/^-./.test(w)) yield ['', w, i]
+    else if (at > 0) yield [w.slice(0, at), w.slice(at + 1), i]
+    else yield [w, valued.has(w) ? words[++i] ?? '' : '', i]
   }
 }
-
-const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.has(words[i - 1]!)))
 
 const shortValued = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
 const longValued = new Set(

@@ -321,3 +321,22 @@ test('what is no text, and unknown options, are refused', () => {
   assert.throws(() => readConfig('', { pages: 'x' } as never), { name: 'TypeError', message: /"pages".*mean page\?/ })
   assert.throws(() => readConfig('', 'x' as never), { name: 'TypeError', message: /not an object.*page/ })
 })
+
+test('options behind a program belong to it, also without --', () => {
+  const rows: [line: string, want: object][] = [
+    ['gemini mcp add -s user -e A=b files npx -y files-mcp --root /tmp -e C=d', {
+      args: ['-y', 'files-mcp', '--root', '/tmp', '-e', 'C=d'],
+      env: ['A'],
+    }],
+    ['gemini mcp add files node server.js -- --port 1', { args: ['server.js', '--port', '1'], env: [] }],
+    ['claude mcp add files -- npx -- files-mcp', { args: ['--', 'files-mcp'], env: [] }],
+  ]
+  for (const [line, want] of rows) {
+    const [entry] = readConfig(line).entries
+    const { args, env } = entry!.stdio!
+    assert.deepEqual([entry!.name, { args, env }, entry!.lints], ['files', want, []], line)
+  }
+  const { config, lints } = readConfig('gemini mcp add sea https://sea.example/mcp --trust -H "A: b"').entries[0]!
+  assert.deepEqual(config, { url: 'https://sea.example/mcp', headers: { A: 'b' } })
+  assert.deepEqual(lints.map((l) => l.values), [{ field: '--trust' }])
+})

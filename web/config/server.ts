@@ -129,6 +129,9 @@ function toolsOf(o: JsonObject): Draft['tools'] {
   return tools.allow || tools.deny ? tools : undefined
 }
 
+/** Whether a word is the URL of a server, or a variable in place of one. */
+export const isAddress = (word: string): boolean => /^(?:https?:\/\/|\$\{)/i.test(word)
+
 const wrappers = /^(?:mcp-remote|supergateway|mcp-proxy)$/
 const urlFlags = /^--(?:sse|streamableHttp|url)$/
 const headerFlags = /^(?:--headers?|-H)$/
@@ -166,7 +169,7 @@ export function wrapped(stdio: NonNullable<Draft['stdio']>, draft: Draft): Draft
       url ??= next()
       if (flag === '--sse') transport = 'sse'
       if (flag === '--streamableHttp') transport = 'streamable-http'
-    } else if (/^https?:\/\//i.test(flag) || flag.startsWith('${')) url ??= flag
+    } else if (isAddress(flag)) url ??= flag
     else if (
       flag.startsWith('-') && joined === undefined && !alone.test(flag) && !/^(?:-|https?:)/.test(args[i + 1] ?? '-')
     ) i++
