@@ -52,6 +52,11 @@ func chats(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("%w: no scenario has this id, tag and site", errUsage)
 	}
+	if opts.report != "" { // before any prompt is sent
+		if err := os.MkdirAll(opts.report, 0o700); err != nil {
+			return unasked(ctx, stdout, opts.json, "NO_REPORT", err)
+		}
+	}
 	session, end, err := attach(ctx, opts.bridge, "portolan chats check", nil)
 	if err != nil {
 		return unasked(ctx, stdout, opts.json, "NOT_CONNECTED", err)

@@ -43,6 +43,22 @@ func TestScenariosThatAreRefused(t *testing.T) {
 	}
 }
 
+// A report that cannot be written is refused before accounts are used. Its outcome is on stdout all the same.
+func TestAReportWithoutAPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := portolan(t, "chats", "check", "--yes", "--json", "--dir", t.TempDir(), "--listen", "127.0.0.1:1", "--report", file)
+	if code != 1 || !strings.Contains(out, `"NO_REPORT"`) || !strings.Contains(errs, "not a directory") {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+	var shown bytes.Buffer
+	if err := (&chatReport{Passed: 3}).write(&chatsOptions{report: file}, &shown); err == nil || shown.String() != "3 passed, 0 failed\n" {
+		t.Errorf("%v, %q", err, shown.String())
+	}
+}
+
 func TestScenariosAreChosen(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                             "new-chat code-block existing-chat thinking parallel",

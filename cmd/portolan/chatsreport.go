@@ -66,27 +66,24 @@ func (r *chatReport) add(result checkResult) {
 	}
 }
 
-// write writes report.json and report.md into a folder, and with json the report to stdout.
+// write writes the outcome, or with json the report, to stdout. Then it writes report.json and report.md into a folder.
 func (r *chatReport) write(o *chatsOptions, stdout io.Writer) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
+	if o.json {
+		_, err = fmt.Fprintf(stdout, "%s\n", text)
+	} else {
+		_, err = fmt.Fprintf(stdout, "%d passed, %d failed\n", r.Passed, r.Failed)
+	}
 	if o.report != "" {
-		if err := os.MkdirAll(o.report, 0o700); err != nil {
-			return err
-		}
 		for name, content := range map[string]string{"report.json": string(text) + "\n", "report.md": r.markdown()} {
 			if err := os.WriteFile(filepath.Join(o.report, name), []byte(content), 0o600); err != nil {
 				return err
 			}
 		}
 	}
-	if o.json {
-		_, err = fmt.Fprintf(stdout, "%s\n", text)
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "%d passed, %d failed\n", r.Passed, r.Failed)
 	return err
 }
 
