@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -65,9 +66,17 @@ func askChats(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	params.SetProgressToken("ask")
 	result, err := session.CallTool(ctx, params)
 	if err != nil {
-		return unasked(ctx, stdout, *asJSON, "NOT_CONNECTED", err)
+		return unasked(ctx, stdout, *asJSON, "NOT_CONNECTED", lost(ctx, err))
 	}
 	return printAnswer(result, *asJSON, stdout)
+}
+
+// lost says in an error what became of a question if the bridge has ended meanwhile.
+func lost(ctx context.Context, err error) error {
+	if _, refused := errors.AsType[*jsonrpc.Error](err); refused || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("the bridge ended meanwhile (%w): the question may have been sent, so look at the chat before you ask again", err)
 }
 
 // readQuestion reads until the end of in, or until ctx ends: a read of a terminal goes on after an interrupt.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -137,6 +139,34 @@ func TestABrowserThatCannotBeAskedIsExplained(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Error.Code != row.code || got.Error.Message != row.message {
 			t.Errorf("%q: %v, %s", row.said, err, out.String())
 		}
+	}
+}
+
+// The question may have been sent, so the error is not only that of the connection.
+func TestABridgeThatEndsMeanwhileIsExplained(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "bridge"}, nil)
+	ours, theirs := net.Pipe()
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/call" {
+				theirs.Close()
+			}
+			return next(ctx, method, req)
+		}
+	})
+	if _, err := server.Connect(t.Context(), &mcp.IOTransport{Reader: theirs, Writer: theirs}, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "ask"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: ours, Writer: ours}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if _, _, err := callText(t.Context(), session, "chat_all", nil); err == nil || !strings.Contains(err.Error(), "may have been sent") {
+		t.Error(err)
+	}
+	if err := lost(t.Context(), &jsonrpc.Error{Message: "unknown tool"}); err.Error() != "unknown tool" {
+		t.Error(err)
 	}
 }
 

@@ -180,7 +180,7 @@ func agreed(ctx context.Context, plan []step, sure bool, in *os.File, out io.Wri
 func callText(ctx context.Context, session *mcp.ClientSession, tool string, arguments map[string]any) (*mcp.CallToolResult, string, error) {
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
-		return nil, "", err
+		return nil, "", lost(ctx, err)
 	}
 	var meta struct {
 		Error struct{ Code string } `json:"portolan/error"`
