@@ -39,3 +39,30 @@ test("a client's setting of a tool holds under the tool's other names, unless th
   await clients.setGrant(client.key, 'get_page_dom', 'allow')
   assert.equal(await said('get_page_dom'), 'done')
 })
+
+test('a cancelled call whose tool answers with its faults, as one of several chats does, is in the activity as cancelled', async () => {
+  const control = new AbortController()
+  const tool: Tool = {
+    name: 'chat_all',
+    description: '',
+    inputSchema: {},
+    async run() {
+      control.abort()
+      return { content: [{ type: 'text', text: 'no answer (CANCELLED)' }], isError: true }
+    },
+  }
+  const clients = new Clients(() => {})
+  const activity = new ActivityLog(() => {})
+  const performer = new Performer({
+    clients,
+    approvals: new Approvals(() => {}),
+    activity,
+    results: new LargeResults(),
+    stopped: () => false,
+    tool: () => tool,
+  })
+  const client = clients.seen({ name: 'Editor' }, 'bridge')
+  const caller = { progress() {}, elicit: async () => {}, sample: async () => {} }
+  await performer.perform('chat_all', {}, client, control.signal, caller)
+  assert.deepEqual(activity.value.map((a) => a.outcome), ['cancelled'])
+})

@@ -51,7 +51,7 @@ export class Performer {
       const call: ToolCall = { id, tool: name, args, client, signal, ...caller }
       await this.admit(tool, call)
       const output = await inTime(tool, call, control)
-      activity.end(id, { outcome: output.isError ? 'error' : 'ok' })
+      activity.end(id, { outcome: !output.isError ? 'ok' : signal.aborted ? 'cancelled' : 'error' })
       return results.fit(output, client.key, !!tool.outputSchema)
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')

@@ -183,15 +183,15 @@ async function several(
     const partial = (text: string) => step(`${label}: ${text.slice(-longestProgress)}`)
     try {
       const answer = await chats.askBeside({ ...prompt, site }, call, { step, partial })
-      return { site, label, text: answer.answer, value: structured(site, answer) }
+      return { site, text: `## ${label}\n\n${answer.answer}`, value: structured(site, answer) }
     } catch (e) {
       const { code = 'UNKNOWN', message, details } = e as ToolFault
       const value = { error: { code, message, ...details } }
-      return { site, label: `${label}: no answer`, text: `${message} (${code})`, value, failed: true }
+      return { site, text: `## ${label}: no answer\n\n${message} (${code})`, value, failed: true }
     }
   }))
   return {
-    content: outcomes.map(({ label, text }) => ({ type: 'text', text: `## ${label}\n\n${text}` })),
+    content: outcomes.map(({ text }) => ({ type: 'text', text })),
     structuredContent: Object.fromEntries(outcomes.map(({ site, value }) => [site, value])),
     isError: outcomes.every((o) => o.failed),
     _meta: untrusted(...services),
