@@ -198,6 +198,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestMisspeltWords(t *testing.T) {
+	t.Setenv("TICKET_KEYS", "short")
 	for _, row := range []struct {
 		args []string
 		want string
@@ -210,6 +211,7 @@ func TestMisspeltWords(t *testing.T) {
 		{[]string{"tools", "--nonsense", "http://x"}, "not defined: -nonsense ("},
 		{[]string{"call", "http://x", "t", "--timeout", "5"}, "for flag -timeout: want a time such as 10m ("},
 		{[]string{"gateway", "--idle", "5", "--", "cat"}, "for flag -idle: want a time such as 10m ("},
+		{[]string{"proxy", "ticket", "--origin", "https://a.example", "--host", "b.example"}, "the key in TICKET_KEYS is shorter than 22 characters"},
 		{[]string{"proxy", "ticket", "--days", "many"}, "for flag -days: want a number ("},
 		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
 	} {

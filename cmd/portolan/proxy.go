@@ -100,8 +100,11 @@ func refusalLog(log *slog.Logger) func(corsproxy.Outcome) {
 // arguments.
 func keyFrom(name string) (string, error) {
 	keys := corsproxy.List(os.Getenv(name))
-	if len(keys) == 0 || len(keys[0]) < 22 {
+	if len(keys) == 0 {
 		return "", fmt.Errorf("%w: put the proxy's key into the environment variable %s", errUsage, name)
+	}
+	if len(keys[0]) < 22 {
+		return "", fmt.Errorf("%w: the key in %s is shorter than 22 characters, which no proxy accepts", errUsage, name)
 	}
 	return keys[0], nil
 }
