@@ -16,7 +16,7 @@ func ConfigDir(dir string) (string, error) {
 	}
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("find the configuration folder: %w", err)
+		return "", fmt.Errorf("find the configuration folder: %w; --dir names another", err)
 	}
 	return filepath.Join(config, "portolan"), nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/portolan-mcp/portolan/bridge/loopback"
@@ -59,5 +60,15 @@ func TestReplaceFileBehindALink(t *testing.T) {
 	stat, lost := os.Lstat(link)
 	if err != nil || lost != nil || string(text) != "new" || stat.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("%q, %v, %v, %v", text, err, stat, lost)
+	}
+}
+
+// A client that starts the bridge may give it no environment.
+func TestWithoutAHomeFolder(t *testing.T) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "HOME", "AppData", "home"} {
+		t.Setenv(name, "")
+	}
+	if _, err := loopback.ConfigDir(""); err == nil || !strings.HasSuffix(err.Error(), "; --dir names another") {
+		t.Error(err)
 	}
 }
