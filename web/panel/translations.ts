@@ -122,7 +122,7 @@ export const en = {
   problem_no_servers: 'This text describes no server.',
   problem_bad_link: 'The install link is damaged. Copy the whole link.',
   problem_open_quote: 'A quotation mark is not closed.',
-  problem_no_url: 'There is no URL in this command.',
+  problem_no_url: 'This command has no URL.',
   problem_not_recognized: 'This is not an address or a configuration that Portolan knows.',
   problem_yaml: 'This looks like YAML. Paste JSON, or just the URL.',
   problem_toml: 'This is not valid TOML.',
