@@ -116,7 +116,6 @@ export const en = {
   'kind_claude-command': 'a command line',
   kind_curl: 'a curl command',
   kind_toml: 'TOML',
-  kind_unknown: 'unknown',
   problem_too_large: 'This is too long to be a configuration.',
   problem_too_many: 'Only the first {n} servers are read.',
   problem_no_servers: 'This text describes no server.',

@@ -113,7 +113,6 @@ const ar: Record<Key | RunKey | AppKey, Message> = {
   'kind_claude-command': 'سطر أوامر',
   kind_curl: 'أمر curl',
   kind_toml: 'TOML',
-  kind_unknown: 'غير معروف',
   problem_too_large: 'هذا أطول من أن يكون إعدادات.',
   problem_too_many: 'تُقرأ أول {n} خوادم فقط.',
   problem_no_servers: 'لا يصف هذا أي خادم.',
