@@ -383,12 +383,6 @@ func withDefaults(result, properties []byte) []byte {
 	if added == nil {
 		return result
 	}
-	var out []byte
-	_ = rawjson.Members(result, func(key string, value []byte) error {
-		if key != "content" {
-			out = rawMember(out, key, value)
-		}
-		return nil
-	})
-	return object(rawMember(out, "content", object(joinMembers(membersOf(content), added))))
+	others := membersOf(result, func(name string) bool { return name != "content" })
+	return object(rawMember(others, "content", object(joinMembers(membersOf(content, nil), added))))
 }

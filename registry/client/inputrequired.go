@@ -20,12 +20,52 @@ const (
 
 var errKeepsAsking = registry.Because(registry.ErrProtocol, "the server keeps asking for input")
 
+// inputs are the questions that the server asks in results (inputRequests) until one call is over.
+type inputs struct {
+	s        *Session
+	r        *rpc
+	left     int             // questions that it may still ask
+	answered map[string]bool // by name, if later results repeat them
+}
+
+// answer asks what was not asked before. It returns the member with the answers, nil if there is none.
+func (q *inputs) answer(ctx context.Context, questions []byte) (member []byte, err error) {
+	if questions == nil {
+		return nil, nil
+	}
+	if rawjson.Kind(questions) != 'o' {
+		return nil, registry.Because(registry.ErrProtocol, "inputRequests is no object")
+	}
+	var answers []byte
+	err = rawjson.Members(questions, func(key string, question []byte) error {
+		if q.answered[key] {
+			return nil
+		}
+		if q.left--; q.left < 0 {
+			return errKeepsAsking
+		}
+		if rawjson.Text(question, "method") != "elicitation/create" {
+			return errNoElicit
+		}
+		answer, err := q.s.elicit(ctx, rawjson.Get(question, "params"), []*rpc{q.r}, false)
+		if err == nil {
+			if q.answered != nil {
+				q.answered[key] = true
+			}
+			answers = rawMember(answers, key, answer)
+		}
+		return err
+	})
+	if err != nil || answers == nil {
+		return nil, err
+	}
+	return rawMember(nil, "inputResponses", object(answers)), nil
+}
+
 // inputRounds counts what one request has been through.
 type inputRounds struct {
-	s       *Session
-	r       *rpc
+	inputs
 	n, busy int
-	inputs  int
 	visited bool // the addresses of -32042
 }
 
@@ -49,7 +89,7 @@ func (r *inputRounds) visit(ctx context.Context, err error) (again bool, _ error
 		}
 		return err
 	})
-	if wrong == nil && addresses == 0 {
+	if addresses == 0 { // the error is another one of that number
 		wrong = err
 	}
 	return true, wrong
@@ -72,38 +112,18 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	if state := rawjson.Get(result, "requestState"); state != nil {
 		members = rawMember(members, "requestState", state)
 	}
-	questions := rawjson.Get(result, "inputRequests")
-	switch {
-	case questions == nil:
-		return members, r.pause(ctx)
-	case rawjson.Kind(questions) != 'o':
-		return nil, registry.Because(registry.ErrProtocol, "inputRequests is no object")
+	answers, err := r.answer(ctx, rawjson.Get(result, "inputRequests"))
+	if err == nil && answers == nil {
+		err = r.pause(ctx)
 	}
-	var answers []byte
-	err := rawjson.Members(questions, func(key string, question []byte) error {
-		if r.inputs++; r.inputs > maxInputs {
-			return errKeepsAsking
-		}
-		answer, err := r.s.answerTo(ctx, question, r.r)
-		if err == nil {
-			answers = rawMember(answers, key, answer)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if answers == nil {
-		return members, r.pause(ctx)
-	}
-	return rawMember(members, "inputResponses", object(answers)), nil
+	return joinMembers(members, answers), err
 }
 
 // converse sends a request, answers what the server asks meanwhile, and returns the Output
 // event, or the answer that has a task. first waits for the answer to the first request.
 func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Context) (*Event, error)) (*Event, error) {
 	params := r.params
-	rounds := inputRounds{s: s, r: r}
+	rounds := inputRounds{inputs: inputs{s: s, r: r, left: maxInputs}}
 	for e, err := first(ctx); ; e, err = s.send(ctx, r) {
 		if again, asked := rounds.visit(ctx, err); asked != nil {
 			return nil, asked
@@ -127,14 +147,6 @@ func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Conte
 		}
 		r.params = joinMembers(slices.Clone(params), more)
 	}
-}
-
-// answerTo answers a question of a call's inputRequests.
-func (s *Session) answerTo(ctx context.Context, question []byte, call *rpc) ([]byte, error) {
-	if rawjson.Text(question, "method") != "elicitation/create" {
-		return nil, errNoElicit
-	}
-	return s.elicit(ctx, rawjson.Get(question, "params"), []*rpc{call}, false)
 }
 
 // pause waits before a busy server is asked again.

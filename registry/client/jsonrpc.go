@@ -75,6 +75,17 @@ func rawMember(members []byte, key string, value []byte) []byte {
 	return append(members, value...)
 }
 
+// membersOf returns the members of an object without its braces: all, or those whose names fit.
+func membersOf(object []byte, fits func(name string) bool) (members []byte) {
+	_ = rawjson.Members(object, func(key string, value []byte) error {
+		if fits == nil || fits(key) {
+			members = rawMember(members, key, value)
+		}
+		return nil
+	})
+	return members
+}
+
 func joinMembers(a, b []byte) []byte {
 	if len(a) == 0 || len(b) == 0 {
 		return append(a, b...)

@@ -42,7 +42,7 @@ func (s *Session) Ask(ctx context.Context, req registry.Request) (registry.Paylo
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	r := &rpc{op: OpCall, call: req.ID, method: req.Method, params: membersOf(req.Params), asking: req.OnAsk}
+	r := &rpc{op: OpCall, call: req.ID, method: req.Method, params: membersOf(req.Params, nil), asking: req.OnAsk}
 	if s.modern && req.About != "" {
 		r.headers = []string{"Mcp-Name", headerValue(req.About)}
 	}
@@ -52,15 +52,6 @@ func (s *Session) Ask(ctx context.Context, req registry.Request) (registry.Paylo
 		return nil, err
 	}
 	return s.output(e).Result, nil
-}
-
-// membersOf returns the members of an object without its braces.
-func membersOf(object []byte) (members []byte) {
-	_ = rawjson.Members(object, func(key string, value []byte) error {
-		members = rawMember(members, key, value)
-		return nil
-	})
-	return members
 }
 
 // A follow is what the optional stream was asked to report. The session's mutex guards it.

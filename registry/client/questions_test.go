@@ -144,6 +144,24 @@ func TestAddressesOfAnError(t *testing.T) {
 	})
 }
 
+// A server may have errors of its own with the number of URLElicitationRequiredError.
+func TestAnErrorWithoutAddresses(t *testing.T) {
+	for _, data := range []string{"", `,"data":null`, `,"data":{"elicitations":7}`, `,"data":{"elicitations":[]}`} {
+		s := &registrytest.Script{Session: "s"}
+		s.On("tools/call", registrytest.Body("application/json",
+			`{"jsonrpc":"2.0","id":$id,"error":{"code":-32042,"message":"sold out"`+data+`}}`))
+		b := newBench(t, s, Options{ElicitURL: func(context.Context, string, []byte) ([]byte, error) {
+			t.Error("a question")
+			return []byte(`{"action":"accept"}`), nil
+		}})
+		_, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{Tool: "t"})
+		var rpc *registry.RPCError
+		if !errors.As(err, &rpc) || rpc.Message != "sold out" {
+			t.Errorf("data %q: error %v, want the server's", data, err)
+		}
+	}
+}
+
 // Two questions may have one elicitationId. The answer to the first says nothing of the second.
 func TestQuestionsOfOneElicitation(t *testing.T) {
 	const question = `"method":"elicitation/create","params":{"mode":"url","message":"Pay","url":"https://pay.example/x","elicitationId":"1"}}`

@@ -16,13 +16,15 @@ const tasksExtension = `"io.modelcontextprotocol/tasks":{}`
 // A task is what a server made of a call: the client asks for its state until it has a
 // result (2025-11-25, basic/utilities/tasks; from 2026-07-28 on the extension tasks).
 type task struct {
-	s        *Session
-	r        *rpc
+	inputs
 	id       string
 	polls    int
-	failures int // requests without an answer, in a row
-	answered map[string]bool
+	failures int           // requests without an answer, in a row
 	changed  chan struct{} // gets one at a time when the server reports a change; nil until it is asked to
+}
+
+func (s *Session) task(r *rpc, id string) *task {
+	return &task{inputs: inputs{s: s, r: r, left: maxRounds, answered: map[string]bool{}}, id: id}
 }
 
 // The bounds of a task: its id and its first state in bytes, the time between two polls, and polls without an
@@ -50,7 +52,7 @@ func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.T
 		return nil, err
 	}
 	r := &rpc{op: OpCall, call: call.ID, method: "tasks/get", progress: call.OnProgress, asking: call.OnAsk}
-	t := task{s: s, r: r, id: taskID, answered: map[string]bool{}}
+	t := s.task(r, taskID)
 	for {
 		e, err := t.poll(ctx, OpTask)
 		switch {
@@ -73,7 +75,7 @@ func (s *Session) CancelTask(ctx context.Context, taskID string) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
-	t := task{s: s, r: &rpc{}, id: taskID}
+	t := s.task(&rpc{}, taskID)
 	_, err := t.send(ctx, OpOther, "tasks/cancel", nil)
 	return forgotten(err)
 }
@@ -90,7 +92,7 @@ func forgotten(err error) error {
 
 // followTask waits for the result of a task whose first state is given.
 func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*registry.ToolOutput, error) {
-	t := task{s: s, r: r, id: rawjson.Text(state, "taskId"), answered: map[string]bool{}}
+	t := s.task(r, rawjson.Text(state, "taskId"))
 	if t.id == "" || len(t.id) > maxTaskID {
 		return nil, registry.Because(registry.ErrProtocol, "the task has no id")
 	}
@@ -112,7 +114,7 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 		switch status := rawjson.Text(state, "status"); {
 		case status == "working":
 		case status == "input_required" && t.s.modern:
-			if err := t.answer(ctx, rawjson.Get(state, "inputRequests")); err != nil {
+			if err := t.update(ctx, rawjson.Get(state, "inputRequests")); err != nil {
 				return nil, err
 			}
 		case !t.s.modern && (status == "input_required" || status == "completed" || status == "failed"):
@@ -246,27 +248,13 @@ func (t *task) interval(state []byte) time.Duration {
 	return min(min(max(wait, minPoll), maxPoll)<<t.failures, maxPoll)
 }
 
-// answer puts the questions of a task that were not put before.
-func (t *task) answer(ctx context.Context, questions []byte) error {
-	var answers []byte
-	err := rawjson.Members(questions, func(key string, question []byte) error {
-		if t.answered[key] {
-			return nil
-		}
-		if len(t.answered) >= maxRounds {
-			return errKeepsAsking
-		}
-		answer, err := t.s.answerTo(ctx, question, t.r)
-		if err == nil {
-			t.answered[key] = true
-			answers = rawMember(answers, key, answer)
-		}
-		return err
-	})
+// update answers the questions of a task that were not asked before. The server may leave out those that it has read.
+func (t *task) update(ctx context.Context, questions []byte) error {
+	answers, err := t.answer(ctx, questions)
 	if err != nil || answers == nil {
 		return err
 	}
-	_, err = t.send(ctx, OpOther, "tasks/update", rawMember(nil, "inputResponses", object(answers)))
+	_, err = t.send(ctx, OpOther, "tasks/update", answers)
 	return err
 }
 

@@ -39,7 +39,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || (call.Detach || call.Long) && s.tasks && def.mayBeTask()) {
 		op, params = OpTask, rawMember(params, "task", []byte("{}"))
 	}
-	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}
+	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: membersOf(call.Meta, isCallers), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -61,15 +61,9 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	return t.stop, true
 }
 
-// callersMeta returns the members of a caller's _meta, without those of the protocol.
-func callersMeta(object []byte) (members []byte) {
-	_ = rawjson.Members(object, func(key string, value []byte) error {
-		if key != "progressToken" && !strings.HasPrefix(key, "io.modelcontextprotocol/") {
-			members = rawMember(members, key, value)
-		}
-		return nil
-	})
-	return members
+// isCallers reports whether a member of _meta is the caller's, and not of the protocol.
+func isCallers(name string) bool {
+	return name != "progressToken" && !strings.HasPrefix(name, "io.modelcontextprotocol/")
 }
 
 // CallTool runs one tool, asking the user on the server's behalf if need be.

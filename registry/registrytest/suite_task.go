@@ -174,7 +174,8 @@ func testTasks(t *testing.T, dial Dial) {
 	})
 	each(t, "it asks", func(t *testing.T, modern bool) {
 		const question = `{"method":"elicitation/create","params":{"message":"Which colour?","requestedSchema":{"type":"object","properties":{}}}}`
-		s := taskServer(modern, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"completed","result":`+done)
+		s := taskServer(modern, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"input_required","inputRequests":{"q":`+question+`}`,
+			`"status":"input_required"`, `"status":"completed","result":`+done)
 		s.On("tasks/result", func(w http.ResponseWriter, req *http.Request, m Message) {
 			Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":\"e\","+question[1:]+"\n\n")(w, req, m)
 			s.Await("", req.Context().Done())
