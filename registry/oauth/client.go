@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -158,6 +159,12 @@ type grant struct {
 	access, refresh, asked        string // asked: the scopes
 	expires                       string // of access, in Unix seconds, or ""
 	state, verifier, strict, dpop string // of a sign-in under way
+}
+
+// isOf reports whether the authorization server of m gave the grant. A server may name any issuer in metadata of its own,
+// so both token endpoints have to be at one origin, too.
+func (g *grant) isOf(m *metadata) bool {
+	return g != nil && g.issuer == m.issuer && endpoint.Origin(g.token) == endpoint.Origin(m.token)
 }
 
 func (g *grant) fields() []*string {

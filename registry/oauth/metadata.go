@@ -191,9 +191,11 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	}
 	m.issuer = rawjson.Text(doc, "issuer")
 	// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin, or if people sign in at the
-	// origin of the server.
+	// origin of the server. An assertion for that name must not reach this token endpoint.
 	same = same || m.authorize != "" && origin == s.at.authority()
-	if !isSameIssuer(m.issuer, issuer) && (!old || !same || m.issuer == "" || s.auth().Issuer != "") {
+	a := s.auth()
+	if !isSameIssuer(m.issuer, issuer) &&
+		(!old || !same || m.issuer == "" || a.Issuer != "" || a.PrivateKey != "" || a.IsSilent()) {
 		return failure("the metadata of ", issuer, " is that of another issuer: ", m.issuer)
 	}
 	pkce, said := textsOf(doc, "code_challenge_methods_supported")

@@ -342,9 +342,8 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	if err != nil {
 		return err
 	}
-	same := g != nil && g.issuer == m.issuer
 	// Only a person can add rights to the other flows. Until then the sign-in goes on without them.
-	if same && g.refresh != "" && (!s.isSilent() || joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "")) {
+	if g.isOf(m) && g.refresh != "" && (!s.isSilent() || joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "")) {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.

@@ -29,7 +29,7 @@ func TestSignOutDuringARenewal(t *testing.T) {
 			return &Response{Status: 404}, nil
 		}
 		s := New(Options{Crypto: stub{}}).Server("a", "https://a.example/mcp", nil, fetch)
-		s.keep(t.Context(), &grant{issuer: "https://a.example", revoke: "https://a.example/revoke", access: "first-token", refresh: "refresh"})
+		s.keep(t.Context(), &grant{issuer: "https://a.example", token: "https://a.example/token", revoke: "https://a.example/revoke", access: "first-token", refresh: "refresh"})
 		go func() { _ = s.renew(t.Context(), "first-token") }()
 		synctest.Wait()
 		go func() { _ = s.SignOut(t.Context()) }()
@@ -61,7 +61,7 @@ func TestRenameDuringARenewal(t *testing.T) {
 		}
 		c := New(Options{Crypto: stub{}})
 		from := c.Server("a", "https://a.example/mcp", nil, fetch)
-		from.keep(t.Context(), &grant{issuer: "https://a.example", access: "first-token", refresh: "refresh"})
+		from.keep(t.Context(), &grant{issuer: "https://a.example", token: "https://a.example/token", access: "first-token", refresh: "refresh"})
 		go func() { _ = from.renew(t.Context(), "first-token") }()
 		synctest.Wait()
 		to := c.Server("b", "https://a.example/mcp", nil, fetch)
@@ -112,7 +112,7 @@ func TestASignInThatDoesNotComeBack(t *testing.T) {
 		})
 		s := c.Server("a", "https://a.example/mcp", nil, fetch)
 		if run == 0 { // a sign-in whose tokens were lost
-			s.keep(ctx, &grant{issuer: "https://a.example", client: "client0", redirect: "https://page.example/callback"})
+			s.keep(ctx, &grant{issuer: "https://a.example", token: "https://a.example/token", client: "client0", redirect: "https://page.example/callback"})
 		}
 		if err := s.SignIn(ctx, nil); err == nil {
 			t.Error("no error")
@@ -171,6 +171,53 @@ func TestASignInOfAnotherClientIsNotUsed(t *testing.T) {
 					}
 					_ = s.renew(t.Context(), "token") // which reads what is stored
 				}
+			}
+		})
+	}
+}
+
+// A server may name the issuer of its tokens in metadata of its own, with a token endpoint of its own. It gets neither the
+// refresh token and the registration from there, nor an assertion for there.
+func TestAServerThatNamesTheIssuerOfOthers(t *testing.T) {
+	const at, issuer = "https://a.example/mcp", "https://login.example"
+	key := &registry.Auth{ClientID: "mine", PrivateKey: "key", Flow: "client-credentials"}
+	idp := &registry.Auth{
+		ClientID: "mine", Flow: "enterprise-managed", IDToken: "identity", IDPTokenURL: "https://idp.example/token", IDPClientID: "mine",
+	}
+	for name, auth := range map[string]*registry.Auth{"a person": nil, "a key": key, "an identity provider": idp} {
+		t.Run(name, func(t *testing.T) {
+			refresh := ""
+			if auth == nil {
+				refresh = "refresh"
+			}
+			fetch := func(_ context.Context, r *Request) (*Response, error) {
+				switch r.URL {
+				case "https://a.example/.well-known/oauth-authorization-server":
+					return &Response{Status: 200, Body: []byte(`{"issuer":"` + issuer + `","authorization_endpoint":"https://a.example/authorize",` +
+						`"token_endpoint":"https://a.example/token"}`)}, nil
+				case "https://a.example/token":
+					t.Errorf("the server got %s", r.Body)
+				case "https://idp.example/token":
+					t.Errorf("the identity token is exchanged: %s", r.Body)
+				}
+				return &Response{Status: 404}, nil
+			}
+			s := New(Options{
+				Crypto: stub{}, RedirectURL: "https://page.example/callback",
+				Ask: func(_ context.Context, p *Prompt) (string, error) {
+					t.Errorf("a page of the known client: %s", p.URL)
+					return "", context.Canceled
+				},
+			}).Server("a", at, auth, fetch)
+			s.keep(t.Context(), &grant{
+				issuer: issuer, token: issuer + "/token", client: "known", secret: "secret", method: "client_secret_basic",
+				redirect: "https://page.example/callback", configured: s.auth().ClientID, access: "token", refresh: refresh,
+			})
+			if err := s.renew(t.Context(), "token"); err == nil {
+				t.Error("renewed")
+			}
+			if auth == nil && s.SignIn(t.Context(), nil) == nil {
+				t.Error("signed in")
 			}
 		})
 	}

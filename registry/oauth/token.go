@@ -37,13 +37,13 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 		g.client, g.secret = a.ClientID, a.ClientSecret
 		// A secret belongs to one authorization server. The server may name another one later.
 		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") &&
-			old != nil && old.client == g.client && old.issuer != g.issuer {
+			old != nil && old.client == g.client && !old.isOf(m) {
 			return nil, failure("the server now names another authorization server, ", g.issuer,
 				"; set auth.issuer if that is right")
 		}
 	case m.cimd && document != "":
 		g.client = document
-	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect &&
+	case old.isOf(m) && old.client != "" && old.redirect == g.redirect &&
 		!strings.HasPrefix(old.client, "https://"):
 		g.client, g.secret, g.method = old.client, old.secret, old.method
 		return g, nil
