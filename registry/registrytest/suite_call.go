@@ -80,6 +80,17 @@ func testProgress(t *testing.T, dial Dial) {
 			t.Errorf("without progress: %s", got)
 		}
 	}
+	t.Run("more than a number holds", func(t *testing.T) {
+		p := connect(t, dial, new(Script).On("tools/call", Body("text/event-stream",
+			"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":$id,\"progress\":1e400}}\n\n"+
+				"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":$id,\"progress\":1,\"total\":1e400}}\n\n"+
+				"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[]}}\n\n")), Options{})
+		var got []registry.Progress
+		if _, err := p.CallTool(p.ctx, registry.ToolCall{Tool: "t", OnProgress: func(x registry.Progress) { got = append(got, x) }}); err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "progress", []registry.Progress{{Progress: 1}}, got)
+	})
 }
 
 func testCancel(t *testing.T, dial Dial) {

@@ -33,6 +33,8 @@ func testFraming(t *testing.T, dial Dial) {
 		"odd requests before":  "data: {\"id\":{},\"method\":\"ping\"}\n\ndata: {\"id\":1.5,\"method\":5}\n\ndata: {\"method\":\"notifications/cancelled\",\"params\":7}\n\ndata: {}\n\ndata: " + fine + "\n\n",
 		"array of 2025-03-26":  "data: [" + fine + "," + progress + ",7]\n\n",
 		"more after":           "data: " + fine + "\n\ndata: " + fine + "\n\n",
+		"no end of the event":  "data: " + fine + "\n",
+		"no end of the line":   "data: " + fine,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := connect(t, dial, new(Script).On("tools/call", Body("text/event-stream; charset=utf-8", body)), Options{})
@@ -288,6 +290,13 @@ func testListChanged(t *testing.T, dial Dial) {
 		if len(s.Received("GET")) > 0 {
 			t.Error("a stream was opened for nothing")
 		}
+	})
+	t.Run("a response to no request before", func(t *testing.T) {
+		s := &Script{Session: "s1", ListChanged: true}
+		p := connect(t, dial, s.On("GET", Then(Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n\n"+
+			"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"), Silent)), Options{})
+		p.list(nil)
+		await(t, p, func() {})
 	})
 	t.Run("silent stream", func(t *testing.T) {
 		for _, s := range []*Script{{Session: "s1", ListChanged: true}, {Modern: true, ListChanged: true}} {

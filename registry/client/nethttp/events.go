@@ -155,8 +155,8 @@ func newScanner(r io.Reader, most int) *scanner {
 }
 
 // next returns the next event. Its errors are io.EOF, errTooLarge and those of the
-// reader. At the stream's end it returns an event without its empty line if the data is
-// whole JSON, because some servers leave out that line.
+// reader. At the stream's end it returns an event without its empty line, or without any
+// end of its last line, if the data is whole JSON: some servers leave these out.
 func (s *scanner) next() (event, error) {
 	var e event
 	id := s.lastID
@@ -165,6 +165,14 @@ func (s *scanner) next() (event, error) {
 	s.data = s.data[:0]
 	for {
 		line, err := s.readLine(s.most - size)
+		field, value, _ := bytes.Cut(line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		if string(field) == "data" {
+			if hasData {
+				s.data = append(s.data, '\n')
+			}
+			s.data, hasData = append(s.data, value...), true
+		}
 		if err == io.EOF && hasData && rawjson.Valid(s.data, 0) == nil {
 			s.lastID, e.data = id, s.data
 			return e, nil
@@ -180,14 +188,8 @@ func (s *scanner) next() (event, error) {
 			size = 0
 			continue
 		}
-		field, value, _ := bytes.Cut(line, []byte{':'})
-		value = bytes.TrimPrefix(value, []byte{' '})
 		switch string(field) {
 		case "data":
-			if hasData {
-				s.data = append(s.data, '\n')
-			}
-			s.data, hasData = append(s.data, value...), true
 		case "event":
 			e.name = string(value)
 		case "id":
@@ -213,7 +215,8 @@ func (s *scanner) setRetry(value []byte) {
 	}
 }
 
-// readLine returns one line without its end, valid until the next call.
+// readLine returns one line without its end, valid until the next call. With io.EOF it
+// returns the last line, which has no end.
 func (s *scanner) readLine(most int) ([]byte, error) {
 	s.line = s.line[:0]
 	for {
@@ -241,7 +244,10 @@ func (s *scanner) readLine(most int) ([]byte, error) {
 		}
 		n, err := s.r.Read(s.buf)
 		s.start, s.end = 0, n
-		if n == 0 && err != nil {
+		switch {
+		case n == 0 && err == io.EOF:
+			return s.withoutMark(), err
+		case n == 0 && err != nil:
 			return nil, err
 		}
 	}

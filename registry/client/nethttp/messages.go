@@ -117,7 +117,10 @@ func (x *exchange) progress(params []byte) {
 	v, _ := rawjson.Pick(params, "progressToken", "progress", "total", "message")
 	token, hasToken := rawjson.Int(v[0])
 	progress, hasProgress := rawjson.Float(v[1])
-	total, _ := rawjson.Float(v[2])
+	total, hasTotal := rawjson.Float(v[2])
+	if !hasTotal { // or it is more than a float64 holds
+		total = 0
+	}
 	words, _ := rawjson.String(v[3])
 	if hasToken && hasProgress {
 		x.emit(&client.Event{
@@ -134,7 +137,7 @@ func (x *exchange) response(m message) {
 		m.id, m.text = strconv.AppendInt(nil, x.Awaits, 10), nil
 	}
 	id, ok := rawjson.Int(m.id)
-	if !ok {
+	if !ok || id == 0 { // which no request has
 		return
 	}
 	last := id == x.Awaits

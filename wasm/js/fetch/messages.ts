@@ -110,13 +110,13 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
     if (typeof id === 'number' || typeof id === 'string') emitText(r, m, text, 0)
   } else if (method === 'notifications/progress') {
     const { progressToken, progress, total, message } = params
-    if (typeof progressToken !== 'number' || typeof progress !== 'number') return
+    if (!Number.isFinite(progress) || !Number.isFinite(progressToken)) return
     r.emit(
       Kind.Progress,
       0,
-      progressToken,
-      progress,
-      typeof total === 'number' ? total : 0,
+      progressToken as number,
+      progress as number,
+      Number.isFinite(total) ? total as number : 0,
       typeof message === 'string' ? message.slice(0, 1000) : '',
     )
   } else if (method === 'notifications/tools/list_changed') {
@@ -134,7 +134,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     m = { ...m, id }
     text = undefined
   }
-  if (!Number.isSafeInteger(id)) return
+  if (!id || !Number.isSafeInteger(id)) return // no request has the id 0
   const last = id === r.awaits ? Flag.Last : 0
   const result = m['result']
   if (isObject(result) && isComplete(result)) {
@@ -176,11 +176,11 @@ function emitText(r: Reader, m: JsonObject, text: string | undefined, last: numb
   }
   if (!last) return
   const { id, error } = m
-  let short: JsonObject = { id }
+  let fault: JsonObject | undefined
   if (isObject(error)) {
     const { code, message } = error
     const words = typeof message === 'string' ? message.slice(0, ERROR_CHARS) : ''
-    short = { id, error: { code: typeof code === 'number' ? code : 0, message: words } }
+    fault = { code: typeof code === 'number' ? code : 0, message: words }
   }
-  r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify(short))
+  r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id, error: fault }))
 }

@@ -298,7 +298,7 @@ export class Platform {
     trace?.take(response).catch(() => {})
     if (x.over) return void response.body?.cancel().catch(() => {})
     try {
-      await this.#read(x, method, response)
+      await this.#read(x, response)
     } catch (error) {
       if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, error.message)
       else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON')
@@ -328,7 +328,7 @@ export class Platform {
     return this.#uploads.send(x.url, init, body, (x.flags & ONCE) !== 0)
   }
 
-  async #read(x: Exchange, method: string, response: Response): Promise<void> {
+  async #read(x: Exchange, response: Response): Promise<void> {
     const { status } = response
     const isWhole = (x.flags & WHOLE) !== 0
     if (isWhole || !response.ok) {
@@ -338,7 +338,7 @@ export class Platform {
       return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
     }
     if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, 0, status, 0, 0, headerLines(response.headers))
-    if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
+    if (status === 202 || status === 204 || x.sends) {
       if (x.awaits === 0) this.#end(x, Why.EOF, '')
       else this.#end(x, Why.NotMCP, `status ${status} to a request`)
       const reader = this.#open(x, response)
