@@ -1,9 +1,10 @@
 import { isHidden } from '../ui/text.ts'
+import { replace } from './placeholders.ts'
 
 // The properties of a URL. A configured URL may hold ${input:id}; it is looked
 // at with a digit in their places, which may be a port.
 
-const probe = (url: string) => url.replace(/\$\{input:[^}]*\}/g, (_, at: number) => (at ? '1' : 'https://x.x'))
+const probe = (url: string) => replace(url, (_, at) => (at ? '1' : 'https://x.x'))
 
 /** The URL, parsed; undefined where it is none. */
 export const parsed = (url: string): URL | undefined => URL.canParse(probe(url)) ? new URL(probe(url)) : undefined

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fill } from './placeholders.ts'
 import { readConfig } from './read.ts'
 
 function random(seed: number): (n: number) => number {
@@ -52,4 +53,23 @@ test('remotes and packages of a server.json that are no lists are none', () => {
     const { entries } = readConfig(`{"name":"a",${members}}`)
     assert.deepEqual(entries, [], members)
   }
+})
+
+test('the longest texts are read at once', () => {
+  const most = 1 << 20
+  const config = (url: string) => `{"mcpServers":{"a":{"url":"${url}`
+  for (
+    const [start, part, end] of [
+      ['https://a.example/', 'mcp', ''],
+      [config('https://a.example/'), '/', 'a"}}}'],
+      [config('https://a.example/'), '${input:', '"}}}'],
+      [config('https://a.example" , "headers":{"A":"'), '${input:', '"}}}}'],
+      ['{"a', '\\"', ''],
+      ['https://a.example/?', '&key=b', ''],
+    ] as const
+  ) {
+    const { entries } = readConfig(start + part.repeat((most - start.length - end.length) / part.length) + end)
+    for (const entry of entries) if (entry.config) fill(entry)
+  }
+  fill(readConfig(config('${input:a}/mcp"}}}')).entries[0]!, { a: 'https://a.example' + '/'.repeat(most) + 'a' })
 })

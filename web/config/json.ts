@@ -76,7 +76,7 @@ export function parseJSON(text: string): { value: unknown; problem?: undefined }
 }
 
 /** Web pages have no-break spaces between the members. The text keeps its length. */
-const plainSpaces = (s: string) => s.replace(/"(?:[^"\\\n]|\\.)*"|[\u00a0\ufeff]/g, (m) => (m.length > 1 ? m : ' '))
+const plainSpaces = (s: string) => s.replace(/"(?:[^"\\\n]|\\.)*"?|[\u00a0\ufeff]/g, (m) => (m[0] === '"' ? m : ' '))
 
 /** Line and column, from 1. */
 function place(s: string, at: number): { line: number; column: number } {

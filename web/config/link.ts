@@ -12,7 +12,7 @@ export function readLink(link: string, depth = 0): Found | null | undefined {
   if (/\/redirect$/.test(u.pathname) && nested && depth < 2) return readLink(nested, depth + 1)
   if (u.protocol === 'goose:') return goose(u.searchParams)
   const config = u.searchParams.get('config')
-  const installs = !/^https?:$/.test(u.protocol) || /mcp.*(?:install|add)|(?:install|add).*mcp/.test(u.pathname)
+  const installs = !/^https?:$/.test(u.protocol) || /mcp/.test(u.pathname) && /install|add/.test(u.pathname)
   if (!config || !installs) return undefined
   const found = document(/^\s*[{[]/.test(config) ? config : fromBase64(config), u.searchParams.get('name') ?? undefined)
   const inputs = u.searchParams.get('inputs')

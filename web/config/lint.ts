@@ -3,6 +3,7 @@ import { isSecretName, withoutSecrets } from './headers.ts'
 import { isLoopback, isPrivate, parsed } from './address.ts'
 import type { Lint } from './types.ts'
 import { decoded } from './json.ts'
+import { replace } from './placeholders.ts'
 
 /** A placeholder that somebody forgot to replace: YOUR_API_KEY, <token>, [your key], xxxx, changeme, … */
 const left = new RegExp(
@@ -16,6 +17,9 @@ const docsHost =
   /^(?:github\.com|gitlab\.com|(?:www\.)?npmjs\.com|pypi\.org|smithery\.ai|glama\.ai|mcp\.so|modelcontextprotocol\.io)$/
 const docsFolder = /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wiki|swagger|redoc|reference)(?:\/|$)/i
 const docsFile = /\.(?:html?|md|pdf)$/i
+
+/** The most parameters of a URL that are looked over. */
+const maxParameters = 100
 
 /**
  * Looks over a configuration whose inputs may still be open. `page` is where the
@@ -42,7 +46,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
     say('localhost_from_public', 'info', { host, page: origin.hostname })
   if (near) say('private_address', 'info', { host })
   if (u.username || u.password) say('secret_in_url', 'error', { where: 'userinfo' })
-  for (const [name, value] of u.searchParams) {
+  for (const [name, value] of [...u.searchParams].slice(0, maxParameters)) {
     if (isSecretName(name) && value && value !== '1') say('secret_in_url', 'warning', { where: name.slice(0, 100) })
     if (left.test(value)) say('placeholder_left', 'warning', { where: name.slice(0, 100) })
   }
@@ -56,7 +60,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
     const target = u.searchParams.get('serverUrl') ?? u.searchParams.get('url')
     say('inspector_proxy_url', 'warning', target ? { url: withoutSecrets(target.slice(0, 500), () => '…') } : undefined)
   }
-  const last = u.pathname.replace(/\/+$/, '').split('/').at(-1)!.toLowerCase()
+  const last = u.pathname.toLowerCase().split('/').findLast(Boolean) ?? ''
   if (
     docsHost.test(host) ||
     (last !== 'mcp' && last !== 'sse' && (docsFolder.test(u.pathname) || docsFile.test(u.pathname)))
@@ -80,7 +84,7 @@ function headerLints(
   else if (!value.trim()) say('empty_header', 'warning', values)
   else if (authorization && !/\s/.test(value) && !value.startsWith('${'))
     say('bearer_missing_scheme', 'warning', values)
-  const literal = value.replace(/\$\{input:[^}]*\}/g, '').slice(0, 2000)
+  const literal = replace(value, () => '').slice(0, 2000)
   if (left.test(literal)) say('placeholder_left', 'warning', { where: header })
   if (/[^\t\x20-\x7e]/.test(value)) say('invalid_header_value', 'error', values)
 }
