@@ -55,6 +55,18 @@ test('remotes and packages of a server.json that are no lists are none', () => {
   }
 })
 
+test('a server with a value that is no text does not break the reading of others', () => {
+  const { entries } = readConfig(
+    '{"a":{"url":"https://a.example/mcp","type":{"toString":1}},"b":{"url":"https://b.example"}}',
+  )
+  assert.deepEqual(entries.map((entry) => entry.config?.url), ['https://a.example/mcp', 'https://b.example'])
+})
+
+test('half a character in a value of a URL is replaced', () => {
+  const [entry] = readConfig('{"a":{"url":"https://a.example/${input:a}"}}').entries
+  assert.equal(fill(entry!, { a: 'x\ud800' }).url, 'https://a.example/x%EF%BF%BD')
+})
+
 test('the longest texts are read at once', () => {
   const most = 1 << 20
   const config = (url: string) => `{"mcpServers":{"a":{"url":"${url}`

@@ -40,7 +40,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
   const host = u.hostname
   const here = isLoopback(host)
   const near = isPrivate(host)
-  const origin = page ? parsed(page) : undefined
+  const origin = page && parsed(page)
   if (u.protocol === 'http:' && !here && !near) say('http_public_host', 'warning', { host })
   if (here && origin && !isLoopback(origin.hostname))
     say('localhost_from_public', 'info', { host, page: origin.hostname })
@@ -60,7 +60,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
     const target = u.searchParams.get('serverUrl') ?? u.searchParams.get('url')
     say('inspector_proxy_url', 'warning', target ? { url: withoutSecrets(target.slice(0, 500), () => '…') } : undefined)
   }
-  const last = u.pathname.toLowerCase().split('/').findLast(Boolean) ?? ''
+  const last = u.pathname.toLowerCase().split('/').findLast(Boolean)
   if (
     docsHost.test(host) ||
     (last !== 'mcp' && last !== 'sse' && (docsFolder.test(u.pathname) || docsFile.test(u.pathname)))

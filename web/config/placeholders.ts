@@ -79,7 +79,7 @@ export function fill(entry: Entry, values: Record<string, string> = {}): ServerC
   const config = structuredClone(found)
   config.url = replace(config.url, (id, at) => {
     const v = given(entry, values, id)
-    return at === 0 ? v.replace(/(?<!\/)\/+$/, '') : encodeURIComponent(v)
+    return at === 0 ? v.replace(/(?<!\/)\/+$/, '') : encodeURIComponent(v.toWellFormed())
   })
   const known = new Set(entry.inputs.map((i) => i.id))
   const headers = Object.entries(config.headers ?? {})

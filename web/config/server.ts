@@ -50,18 +50,17 @@ export const isServer = (v: unknown): v is JsonObject =>
 /** One server of any client that writes an object for it. */
 export function readServer(o: JsonObject, name?: string): Draft {
   const inner = get(o, 'transport')
-  if (isObject(inner)) return { ...readServer({ ...inner, ...o, transport: get(inner, 'type') }, name) }
+  if (isObject(inner)) return readServer({ ...inner, ...o, transport: get(inner, 'type') }, name)
   const draft: Draft = { headers: headersOf(o), lints: [] }
   draft.name = name ?? text(o, ...nameKeys)
   draft.url = text(o, ...urlKeys)
 
-  const word = get(o, 'type') ?? inner ?? get(o, 'transportType')
+  const word = text(o, 'type', 'transport', 'transportType')
   const transport = transportOf(word)
   if (text(o, 'httpUrl')) draft.transport = 'streamable-http'
   else if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
-  else if (draft.url && word !== undefined && transport === undefined) {
-    draft.lints.push({ code: 'unknown_transport', level: 'warning', values: { transport: String(word).slice(0, 50) } })
-  }
+  else if (draft.url && word && !transport)
+    draft.lints.push({ code: 'unknown_transport', level: 'warning', values: { transport: word.slice(0, 50) } })
 
   if (get(o, 'enabled') === false || get(o, 'isActive') === false || get(o, 'disabled') === true) draft.enabled = false
   const proxy = get(o, 'proxy')
