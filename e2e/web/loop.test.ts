@@ -126,6 +126,7 @@ test('budgets end a loop as an event with what there is', async () => {
   assert.equal(rounds.state.messages.length, 7)
   const tokens = await play([busy], { tokens: 250 })
   assert.deepEqual([tokens.why, tokens.state.tokens, tokens.asked.length], ['tokens', 300, 3])
+  assert.equal(tokens.state.messages.at(-1)!.content, 'This call was stopped.', 'providers want an answer to each call')
   const guessed = await play([() => `${++n}`], { done: () => false, tokens: 1000 })
   assert.equal(guessed.why, 'tokens')
   for (const usage of [{}, { input: NaN }, { input: -5, output: 1 }]) {
@@ -173,7 +174,8 @@ test('one signal ends the model, the tools and the loop', async () => {
   }
   const last = events.at(-1)! as Extract<LoopEvent, { type: 'stopped' }>
   assert.equal(last.why, 'aborted')
-  assert.ok(last.state.messages.some((m) => m.role === 'tool' && m.content === '1'), 'the answer that came is kept')
+  const answers = last.state.messages.filter((m) => m.role === 'tool')
+  assert.deepEqual(answers.map((m) => m.content), ['This call was stopped.', '1'], 'each call has an answer')
   await hears('cancelled')
 })
 

@@ -22,7 +22,7 @@ export class Guards {
   }
 
   said(text: string): void {
-    if (text) this.#note(text)
+    this.#note(text)
   }
 
   /** A round ends. Returns whether the third one in a row had nothing new. */

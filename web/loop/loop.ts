@@ -73,24 +73,28 @@ class Running {
     const timer = seconds === undefined
       ? undefined
       : setTimeout(() => clock.abort(), Math.min(seconds * 1000, 2 ** 31 - 1))
-    const ends = [reader, clock.signal, ...(signal ? [signal] : [])]
-    this.#signal = AbortSignal.any(ends)
+    this.#signal = AbortSignal.any([reader, clock.signal, signal ?? reader])
     try {
       await this.#rounds()
       this.#put({ type: 'done', text: this.#text, state: this.#state() })
     } catch (e) {
-      const why = signal?.aborted || reader.aborted ? 'aborted' : clock.signal.aborted ? 'seconds' : undefined
-      const { why: reason, error } = why ? new Stop(why) : e instanceof Stop ? e : new Stop('error', e)
-      this.#put({ type: 'stopped', why: reason, state: this.#state(), ...(error !== undefined && { error }) })
+      const { why, error } = signal?.aborted || reader.aborted
+        ? new Stop('aborted')
+        : clock.signal.aborted
+        ? new Stop('seconds')
+        : e instanceof Stop
+        ? e
+        : new Stop('error', e)
+      this.#put({ type: 'stopped', why, state: this.#state(), ...(error !== undefined && { error }) })
     } finally {
       clearTimeout(timer)
     }
   }
 
   async #rounds(): Promise<void> {
-    const { done, fresh } = this.#options
+    const { done, fresh, rounds = 20 } = this.#options
     for (;;) {
-      if (this.#round >= (this.#options.rounds ?? 20)) throw new Stop('rounds')
+      if (this.#round >= rounds) throw new Stop('rounds')
       this.#round++
       if (fresh || this.#round === 1) await this.#begin()
       this.#put({ type: 'round', round: this.#round, state: this.#state() })
@@ -149,20 +153,21 @@ class Running {
         new Error(`The provider ended the model's answer early: ${String(incomplete).slice(0, longest)}.`),
       )
     if (!calls.length) return true
-    if (this.#tokens >= tokens) throw new Stop('tokens')
-    // Answers that are there stay in the state, also if the others never come.
-    const answers: types.ModelMessage[] = []
+    // A conversation can go on however its loop ended: providers refuse a call that has no answer.
+    const answers = calls.map(({ id, name }): types.ModelMessage => (
+      { role: 'tool', callId: id, name, content: 'This call was stopped.', isError: true }
+    ))
     try {
+      if (this.#tokens >= tokens) throw new Stop('tokens')
       await this.#race(Promise.all(calls.map(async (call, i) => {
         answers[i] = await this.#use(call, i)
       })))
     } finally {
-      this.#messages.push(...Object.values(answers))
+      this.#messages.push(...answers)
     }
-    const repeated = calls.map((call, i) =>
+    const isRepeated = (call: types.ToolCall, i: number) =>
       i < callsOfAnswer && this.#guards.answered(call.name, call.arguments, answers[i]!.content)
-    )
-    if (repeated.includes(true)) throw new Stop('same_call')
+    if (calls.some(isRepeated)) throw new Stop('same_call')
     return false
   }
 
@@ -205,19 +210,14 @@ class Running {
   }
 
   /** Waits no longer than the signal allows: a model or a tool may not obey it. */
-  async #race<T>(work: T | Promise<T>): Promise<T> {
+  #race<T>(work: T | Promise<T>): Promise<T> {
     const signal = this.#signal
-    let stop = () => {}
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason)
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason)
       signal.addEventListener('abort', stop)
       if (signal.aborted) stop()
+      Promise.resolve(work).finally(() => signal.removeEventListener('abort', stop)).then(resolve, reject)
     })
-    try {
-      return await Promise.race([aborted, work])
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
   }
 
   #state(): types.LoopState {
