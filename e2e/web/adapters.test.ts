@@ -468,6 +468,40 @@ test('the search of a deferred list answers Anthropic with references', async ()
   assert.deepEqual(content[0], { type: 'tool_reference', tool_name: 'demo__add' })
 })
 
+test('a loop on Anthropic sends no reference to a found tool that is not in the request, which the API refuses', async () => {
+  const agent = registry.view({ servers: ['demo'] })
+  const use = { type: 'tool_use', id: 'a', name: 'portolan_search_tools', input: { query: 'add or echo' } }
+  type Answers = { content: Anthropic.Beta.BetaToolResultBlockParam[] }
+  for (const format of ['anthropic', 'openai'] as const) {
+    const sent: { messages: Anthropic.MessageParam[] }[] = []
+    const create = async (body: never) => (sent.push(body), { content: sent.length < 2 ? [use] : [] })
+    const found = () => (sent.at(-1)!.messages[2] as Answers).content[0]!.content
+    const excludes = [['demo__add'], ['demo__add', 'demo__echo']]
+    const events = loop({
+      view: {
+        getTools: (options) => agent.getTools({ ...options, deferred: { budgetTokens: 1 } }),
+        has: (name) => agent.has(name),
+        call: (...call) => agent.call(...call),
+      },
+      model: anthropic.model({ messages: { create } }, { model: 'any', view: agent }),
+      prompt: 'Add',
+      format,
+      done: () => {
+        const references = ['demo__add', 'demo__echo'].slice(sent.length - 2)
+          .map((tool_name) => ({ type: 'tool_reference', tool_name }))
+        if (format === 'anthropic' && references.length) assert.deepEqual(found(), references)
+        else assert.match(String(found()), /"demo__add"/)
+        const exclude = excludes.shift()
+        if (exclude) agent.update({ exclude })
+        return !exclude
+      },
+    })
+    for await (const event of events) if (event.type === 'stopped') assert.fail(String(event.error ?? event.why))
+    assert.equal(sent.length, 4)
+    agent.update({ exclude: [] })
+  }
+})
+
 for (const name of ['gemini', 'a loop on Gemini']) {
   test(`${name}: answers have the names that were called, and no made-up ids`, async () => {
     await asks[name]!(view, 'Look')

@@ -56,7 +56,7 @@ export const model: typeof types.model = (client, { model, request, view }) => a
       ...request,
       model,
       ...(system && { system }),
-      messages: await turnsOf(messages, view),
+      messages: await turnsOf(messages, view, tools),
       ...(tools.length && { tools: tools.map(toolOf) }),
     } as never,
     { signal },
@@ -84,7 +84,12 @@ function toolOf(tool: Tool): object {
 }
 
 /** The messages after the system's. The answers to the calls of one turn are one message. */
-async function turnsOf(messages: readonly ModelMessage[], view: types.ModelSettings['view']): Promise<object[]> {
+async function turnsOf(
+  messages: readonly ModelMessage[],
+  view: types.ModelSettings['view'],
+  tools: readonly Tool[],
+): Promise<object[]> {
+  const names = new Set<unknown>(tools.map((tool) => (tool as { name?: string }).name))
   const turns: { role: string; content: string | Block[] }[] = []
   let answers: Block[] | undefined
   for (const message of messages) {
@@ -92,11 +97,16 @@ async function turnsOf(messages: readonly ModelMessage[], view: types.ModelSetti
     if (role === 'tool') {
       if (!answers) turns.push({ role: 'user', content: answers = [] })
       const { callId, isError, result } = message
-      answers.push(
-        view && result
-          ? await view.toMessage(result, { format, callId })
-          : { type: 'tool_result', tool_use_id: callId, content, ...(isError && { is_error: true }) },
-      )
+      const answer = view && result
+        ? await view.toMessage(result, { format, callId })
+        : { type: 'tool_result' as const, tool_use_id: callId, content, ...(isError && { is_error: true as const }) }
+      // The API refuses references to tools that are not in the request. They may be gone since the search.
+      const isThere = (block: Block) => block.type !== 'tool_reference' || names.has(block['tool_name'])
+      if (Array.isArray(answer.content)) {
+        const there = answer.content.filter(isThere)
+        answer.content = there.length ? there : content
+      }
+      answers.push(answer)
       continue
     }
     answers = undefined
