@@ -498,6 +498,9 @@ async function shrink({ gif }: { gif: string }) {
   const wide = new OffscreenCanvas(16_000, 5000)
   wide.getContext('2d')!.fillRect(0, 0, 16_000, 5000)
   const bomb = await wide.convertToBlob()
+  const page = new OffscreenCanvas(800, 8001)
+  page.getContext('2d')!.fillRect(0, 0, 800, 8001)
+  const tall = await page.convertToBlob()
   const send = async (data: string, mimeType: string, maxImageBytes?: number) => {
     const message = await registry.toMessage(resultOf(data, mimeType), { format: 'gemini', maxImageBytes })
     const [part] = message.functionResponse.parts ?? []
@@ -513,6 +516,13 @@ async function shrink({ gif }: { gif: string }) {
       bytes: atob(made).length,
       isRed: red > 200 && green < 50 && blue < 50,
     }
+  }
+  const sent = async (data: string) => {
+    const { content } = await registry.toMessage(resultOf(data, 'image/png'), { format: 'anthropic', callId: 'a' })
+    const [block] = content as Extract<typeof content, unknown[]>
+    if (block?.type !== 'image') return []
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${block.source.data}`)).blob())
+    return [image.width, image.height]
   }
   const data = await base64(large)
   const answer = {
@@ -540,6 +550,7 @@ async function shrink({ gif }: { gif: string }) {
     gif: await send(gif, 'image/gif'),
     bomb: await send(await base64(bomb), 'image/png', 1e5),
     bombBytes: bomb.size,
+    tall: await sent(await base64(tall)),
     broken: await send(btoa('\x89PNG\r\n' + 'x'.repeat(1000)), 'image/png', 100),
   }
   await registry.close()
@@ -566,6 +577,7 @@ test('P19: a browser makes large images smaller', async () => {
   assert.ok(made.bombBytes > 1e5, `the bomb has ${made.bombBytes} bytes`)
   assert.deepEqual(made.bomb, { output: '[image]' })
   assert.deepEqual(made.broken, { output: '[image]' })
+  assert.deepEqual(made.tall, [205, 2048], 'Claude refuses sides of over 8,000 pixels')
   assert.deepEqual(page.faults, [])
   await page.close()
 
@@ -574,4 +586,17 @@ test('P19: a browser makes large images smaller', async () => {
   const large = { ...result, content: [{ type: 'image' as const, mimeType: 'image/png', data: png }], text: 'large' }
   const { output } = await registry.toMessage(large, { format: 'openai-responses', callId, maxImageBytes: 2000 })
   assert.equal(output, 'large', 'Node has a marker')
+  const header = (width: number) =>
+    `\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0${String.fromCharCode(width >> 8, width & 255)}\0\0\0\x09`
+  const long = (width: number) => ({
+    ...large,
+    content: [{ type: 'image' as const, mimeType: 'image/png', data: base64(header(width)) }],
+  })
+  const kinds = async (width: number, format: 'anthropic' | 'openai-responses') => {
+    const message = await registry.toMessage(long(width), { format, callId })
+    return typeof ('content' in message ? message.content : message.output)
+  }
+  assert.equal(await kinds(8000, 'anthropic'), 'object')
+  assert.equal(await kinds(8001, 'anthropic'), 'string', 'a marker, because Claude refuses it')
+  assert.equal(await kinds(8001, 'openai-responses'), 'object')
 })

@@ -1191,6 +1191,7 @@ export interface MediaOptions {
   /**
    * The most bytes of an image. Default: 5 MiB. A browser makes a larger one smaller, with 2,048 pixels or less on its
    * longest side. A GIF, and an image of over 67 megapixels, has a marker in its place. So has each larger one in Node.
+   * For Anthropic and the AI SDK an image with a side of over 8,000 pixels is too large as well: Claude refuses it.
    */
   maxImageBytes?: number
 }

@@ -3,7 +3,7 @@
 import { cut, isForUser, sound, type Block } from './text.ts'
 import { fromBase64, toBase64 } from '../../shared/base64.ts'
 import { plain } from '../../shared/plaintext.ts'
-import type { ContentBlock } from '../../shared/types.ts'
+import type { ContentBlock, MessageFormat } from '../../shared/types.ts'
 
 /** A part of a result that is no text. `data` is base64. */
 export interface Media {
@@ -21,10 +21,24 @@ export interface Accepted {
   audio: boolean
   document: boolean
   maxImageBytes: number
+  /** The longest side of an image, in pixels, where there is a bound. */
+  maxSide?: number | undefined
 }
 
 /** The types of images that providers take. Gemini does not take the last. */
 export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const
+
+/** The longest side of an image that Claude takes, in pixels. It refuses each request with a longer one. */
+const mostSide = 8000
+
+/** The media that answers to calls may have in the formats. */
+export const takenBy: Record<MessageFormat, Omit<Accepted, 'maxImageBytes'>> = {
+  openai: { image: [], audio: false, document: false },
+  'openai-responses': { image: imageTypes, audio: false, document: true },
+  anthropic: { image: imageTypes, audio: false, document: true, maxSide: mostSide },
+  gemini: { image: imageTypes.slice(0, 3), audio: true, document: true },
+  'ai-sdk': { image: imageTypes, audio: true, document: true, maxSide: mostSide },
+}
 
 /** The largest image that a message has, in bytes, unless the app sets another bound. */
 export const mostImageBytes = 5 << 20
@@ -82,52 +96,53 @@ function read(block: Block): Found | undefined {
   return /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? { mimeType, data, isKnown: !!known } : undefined
 }
 
-async function imageOf({ mimeType, data, isKnown }: Found, accepted: Accepted): Promise<Media | undefined> {
-  if (isKnown && accepted.image.includes(mimeType) && sizeOf(data) <= accepted.maxImageBytes)
-    return { kind: 'image', mimeType, data }
+async function imageOf(
+  { mimeType, data, isKnown }: Found,
+  { image, maxImageBytes, maxSide = Infinity }: Accepted,
+): Promise<Media | undefined> {
   const bytes = fromBase64(data)
-  if (pixelsOf(bytes, mimeType) > mostPixels) return
-  return redrawn(bytes, mimeType, accepted.maxImageBytes).catch(() => undefined)
+  const sides = sidesOf(bytes, mimeType)
+  const isSmall = bytes.length <= maxImageBytes && Math.max(...sides) <= maxSide
+  if (isSmall && isKnown && image.includes(mimeType)) return { kind: 'image', mimeType, data }
+  if (sides[0]! * sides[1]! <= mostPixels) return redrawn(bytes, mimeType, maxImageBytes).catch(() => undefined)
 }
 
 /**
- * The pixels of an image, as its header says. Infinity for other types: the frames of a GIF can be larger than its
+ * The sides of an image in pixels, as its header says. None for other types: the frames of a GIF can be larger than its
  * header says.
  */
-function pixelsOf(bytes: Uint8Array, mimeType: string): number {
+function sidesOf(bytes: Uint8Array, mimeType: string): number[] {
   const view = new DataView(bytes.buffer)
   try {
-    if (mimeType === 'image/png') return view.getUint32(16) * view.getUint32(20)
+    if (mimeType === 'image/png') return [view.getUint32(16), view.getUint32(20)]
     if (mimeType === 'image/webp') {
       const side = (bits: number, shift = 0) => (bits >>> shift) & 0x3fff
       const low = (at: number) => view.getUint32(at, true)
       switch (view.getUint8(15)) { // the end of VP8X, VP8L, or "VP8 "
         case 0x58:
-          return ((low(24) & 0xffffff) + 1) * ((low(26) >>> 8) + 1)
+          return [(low(24) & 0xffffff) + 1, (low(26) >>> 8) + 1]
         case 0x4c:
-          return (side(low(21)) + 1) * (side(low(21), 14) + 1)
+          return [side(low(21)) + 1, side(low(21), 14) + 1]
       }
-      return side(low(26)) * side(low(26), 16)
+      return [side(low(26)), side(low(26), 16)]
     }
     if (mimeType === 'image/jpeg') {
       for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
         const marker = view.getUint8(at + 1)
         if (marker >> 4 === 0xc && ![0xc4, 0xc8, 0xcc].includes(marker))
-          return view.getUint16(at + 5) * view.getUint16(at + 7)
+          return [view.getUint16(at + 7), view.getUint16(at + 5)]
       }
     }
   } catch { /* it ends before its size */ }
-  return Infinity
+  return []
 }
-
-const sizeOf = (data: string) => Math.floor(data.replace(/=+$/, '').length * 3 / 4)
 
 /** Draws an image again, with fewer pixels until it is small enough. Rejects where there is no canvas. */
 async function redrawn(bytes: Uint8Array<ArrayBuffer>, mimeType: string, most: number): Promise<Media | undefined> {
   const image = await createImageBitmap(new Blob([bytes], { type: mimeType }))
   try {
     const whole = Math.max(image.width, image.height)
-    for (let side = Math.min(longestSide, whole); side > 0; side = Math.floor(side / 2)) {
+    for (let side = Math.min(longestSide, whole);; side = Math.floor(side / 2)) {
       const scale = side / whole
       const size = (n: number) => Math.max(1, Math.round(n * scale))
       const canvas = new OffscreenCanvas(size(image.width), size(image.height))

@@ -3,7 +3,7 @@
 import { textOf } from './text.ts'
 import { unknownFormat } from './formats.ts'
 import type { ContentBlock, Dialect, PromptMessage, ProviderMessage } from '../../shared/types.ts'
-import { imageTypes, mediaOf, mostImageBytes, type Media } from './media.ts'
+import { mediaOf, mostImageBytes, takenBy, type Media } from './media.ts'
 
 /** The block as a text. Any other block has a marker instead, as in results. */
 const wordsOf = (block: ContentBlock) => block.type === 'text' ? String(block.text) : textOf({ content: [block] })
@@ -45,7 +45,8 @@ const forms: Record<Dialect, Make> = {
 export async function messagesFor(format: Dialect, messages: PromptMessage[]): Promise<ProviderMessage[]> {
   const form = forms[format]
   if (!Object.hasOwn(forms, format)) throw unknownFormat(format, Object.keys(forms))
-  const image = format === 'gemini' ? imageTypes.slice(0, 3) : imageTypes
-  const accepted = { image, audio: false, document: false, maxImageBytes: mostImageBytes }
+  // A user's message for Chat Completions has images, and an answer to a call has none.
+  const media = takenBy[format === 'openai' ? 'openai-responses' : format]
+  const accepted = { ...media, audio: false, document: false, maxImageBytes: mostImageBytes }
   return Promise.all(messages.map(async (m) => form(m, await mediaOf(m.content, accepted))))
 }

@@ -6,7 +6,7 @@ import { isObject } from '../../shared/object.ts'
 import { plain } from '../../shared/plaintext.ts'
 import { RegistryError } from '../../shared/registry-error.ts'
 import type { MessageFormat, MessageOptions, Snapshot, ToolMessages, ToolResult } from '../../shared/types.ts'
-import { imageTypes, mediaOf, mostImageBytes, type Accepted, type Media } from './media.ts'
+import { mediaOf, mostImageBytes, takenBy, type Accepted, type imageTypes, type Media } from './media.ts'
 import { isOwn } from './own-tools.ts'
 import { searchTool } from './toolnames.ts'
 import { blockText, sound } from './text.ts'
@@ -17,15 +17,6 @@ export { messagesFor } from './messages.ts'
 const mostMedia = 20
 
 type ImageType = typeof imageTypes[number]
-
-/** The features of the formats. */
-const formats: Record<MessageFormat, Omit<Accepted, 'maxImageBytes'>> = {
-  openai: { image: [], audio: false, document: false },
-  'openai-responses': { image: imageTypes, audio: false, document: true },
-  anthropic: { image: imageTypes, audio: false, document: true },
-  gemini: { image: imageTypes.slice(0, 3), audio: true, document: true },
-  'ai-sdk': { image: imageTypes, audio: true, document: true },
-}
 
 type Pieces = (string | Media)[]
 
@@ -46,17 +37,18 @@ function checked(options: MessageOptions): Pick<MessageOptions, 'format' | 'call
   checkFields('toMessage', options ?? null, 'format callId modalities maxImageBytes')
   const { format, callId, modalities = {}, maxImageBytes = mostImageBytes } = options
   const bad = (message: string, hint = '') => new RegistryError('invalid_option', message, { hint })
-  if (!Object.hasOwn(formats, format)) throw unknownFormat(format, Object.keys(formats))
+  if (!Object.hasOwn(takenBy, format)) throw unknownFormat(format, Object.keys(takenBy))
   if (callId === undefined ? !/^(gemini|ai-sdk)$/.test(format) : typeof callId !== 'string')
     throw bad('callId is not a string', "It is the id of the model's call.")
   checkFields('modalities', modalities, 'image audio document')
   if (!(typeof maxImageBytes === 'number' && maxImageBytes >= 0)) throw bad('maxImageBytes is not a number of bytes')
   const { image = true, audio = false, document = true } = modalities
-  const has = formats[format]
+  const has = takenBy[format]
   return {
     format,
     callId,
     accepted: {
+      ...has,
       image: image ? has.image : [],
       audio: audio && has.audio,
       document: document && has.document,
