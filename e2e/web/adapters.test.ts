@@ -656,6 +656,36 @@ test('arguments of another model that are no object go on as an empty one, which
   assert.deepEqual(sent[1].contents[0]!.parts.map((part) => part.functionCall.args), want)
 })
 
+test('a conversation of another model goes on with Claude, also when its tools are gone', async () => {
+  const call = { functionCall: { name: 'demo__add', args: {} } }
+  const google = gemini.model(
+    { models: { generateContent: async () => ({ candidates: [{ content: { parts: [call, call] } }] }) } },
+    { model: 'any' },
+  )
+  let sent!: Anthropic.MessageCreateParams
+  const claude = anthropic.model({ messages: { create: async (body: never) => (sent = body, { content: [] }) } }, {
+    model: 'any',
+  })
+  const { signal } = new AbortController()
+  const said = await google([{ role: 'user', content: 'Add' }], { tools: [], signal }) as ModelAnswer
+  const calls = [...said.calls!, { id: 'functions.Bash:0', name: 'demo.add', arguments: '{}' }]
+  const answers = calls.map(({ id: callId, name }) => (
+    { role: 'tool' as const, callId, name, content: '42', isError: false }
+  ))
+  await claude([{ role: 'assistant', content: '', calls, raw: said.raw }, ...answers], { tools: [], signal })
+  const [asked, answered] = sent.messages.map(({ content }) => content) as [
+    Anthropic.ToolUseBlockParam[],
+    Anthropic.ToolResultBlockParam[],
+  ]
+  const ids = asked.map(({ id }) => id)
+  assert.equal(new Set(ids).size, 3)
+  for (const id of [...ids, ...asked.map(({ name }) => name)]) assert.match(id, /^[a-zA-Z0-9_-]+$/)
+  assert.deepEqual(answered.map((block) => block.tool_use_id), ids)
+  // The API refuses calls where the request has no tools.
+  assert.deepEqual((sent.tools as Anthropic.Tool[]).map((tool) => tool.name), ['demo__add', 'demo_2eadd'])
+  assert.deepEqual(sent.tool_choice, { type: 'none' })
+})
+
 test('a call of the Responses API that was cut does not run, and the model reads why', async () => {
   let calls = 0
   const counted = {

@@ -57,7 +57,7 @@ export const model: typeof types.model = (client, { model, request, view }) => a
       model,
       ...(system && { system }),
       messages: await turnsOf(messages, view, tools),
-      ...(tools.length && { tools: tools.map(toolOf) }),
+      ...(tools.length ? { tools: tools.map(toolOf) } : usedIn(messages)),
     } as never,
     { signal },
   ) as ModelReply
@@ -83,6 +83,17 @@ function toolOf(tool: Tool): object {
   return f ? { name: f.name, description: f.description, input_schema: f.parameters } : tool
 }
 
+/** The tools that were called. The API wants them where there are none now, as after the last server was removed. */
+function usedIn(messages: readonly ModelMessage[]): object {
+  const calls = messages.flatMap((m) => m.role === 'assistant' && m.calls || [])
+  const names = [...new Set(calls.map(({ name }) => legal(name)))]
+  const tools = names.map((name) => ({ name, input_schema: { type: 'object' } }))
+  return names.length ? { tools, tool_choice: { type: 'none' } } : {}
+}
+
+/** An id or a name of another provider, in the characters that the API takes. */
+const legal = (id: string) => id.replace(/[^\w-]/g, (c) => `_${c.charCodeAt(0).toString(16)}`)
+
 /** The messages after the system's. The answers to the calls of one turn are one message. */
 async function turnsOf(
   messages: readonly ModelMessage[],
@@ -96,7 +107,8 @@ async function turnsOf(
     const { role, content } = message
     if (role === 'tool') {
       if (!answers) turns.push({ role: 'user', content: answers = [] })
-      const { callId, isError, result } = message
+      const { isError, result } = message
+      const callId = legal(message.callId)
       const answer = view && result
         ? await view.toMessage(result, { format, callId })
         : { type: 'tool_result' as const, tool_use_id: callId, content, ...(isError && { is_error: true as const }) }
@@ -123,6 +135,8 @@ async function turnsOf(
 function blocksOf({ content, calls = [] }: ModelMessage & { role: 'assistant' }): Block[] {
   return [
     ...(content ? [{ type: 'text', text: content }] : []),
-    ...calls.map(({ id, name, arguments: args }) => ({ type: 'tool_use', id, name, input: argumentsOf(args) })),
+    ...calls.map(({ id, name, arguments: args }) => (
+      { type: 'tool_use', id: legal(id), name: legal(name), input: argumentsOf(args) }
+    )),
   ]
 }
