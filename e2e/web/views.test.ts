@@ -533,6 +533,22 @@ test('P46: a long list is deferred: search and call stand in for it', async () =
   await r.close()
 })
 
+test('P46: a long list of small tools is deferred, too, because OpenAI takes 128 tools', async () => {
+  const r = await open({ servers: {} })
+  const small = (many: number) => Array.from({ length: many }, (_, i) => ({ name: `t${i}`, run: () => '' }))
+  await r.addTools('page', small(120))
+  const deferred = { keep: ['page__t119'], budgetTokens: 50_000 }
+  assert.equal(r.getTools({ deferred }).length, 120)
+  await r.addTools('page', small(200))
+  for (const format of ['openai', 'openai-responses', 'gemini'] as const) {
+    const few = r.getTools({ format, deferred, readResult: true, resources: true, skills: true })
+    assert.equal(few.length, 120 + 7)
+    assert.ok(JSON.stringify(few).includes('page__t119'))
+  }
+  assert.equal(r.getTools({ format: 'anthropic', deferred }).length, 200)
+  await r.close()
+})
+
 test('losses name what a format cannot express', async () => {
   const r = await open({ servers: {} })
   const inputSchema = {

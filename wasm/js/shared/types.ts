@@ -996,7 +996,10 @@ export interface Loss {
 export interface DeferOptions {
   /** Names of tools that are always there. A trailing `*` matches any rest. */
   keep?: string[]
-  /** The tokens of the tools that are there at once, as {@link View.usage} counts them. Default: 8,000. */
+  /**
+   * The tokens of the tools that are there at once, as {@link View.usage} counts them. Default: 8,000. At most 120
+   * tools are there at once, except for Anthropic: OpenAI refuses more than 128.
+   */
   budgetTokens?: number
 }
 

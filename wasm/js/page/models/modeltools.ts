@@ -18,6 +18,9 @@ const sdk = 'ai-sdk'
 /** The tokens of the tools that are there at once, by default. */
 const defaultBudget = 8000
 
+/** The most tools that are there at once. OpenAI takes 128, with those of the registry itself. */
+const mostTools = 120
+
 /** The tools that a search by a model gives: by default, and at most. */
 const defaultHits = 5, mostHits = 20
 
@@ -88,23 +91,25 @@ export abstract class ModelTools {
     const tools = this.tools.filter(isAmong)
     if (!deferred) return convertTools(format, tools, options, onLoss)
     const { keep = [], budgetTokens = defaultBudget } = checkDefer(deferred)
-    let left = budgetTokens
+    const isAnthropic = format === 'anthropic'
+    let left = budgetTokens, room = isAnthropic ? Infinity : mostTools
     // Stops at the first tool that does not fit: a list of 5,000 is not weighed for a budget of 20.
-    const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
+    const takes = (tool: types.ToolInfo) => left >= 0 && --room >= 0 && (left -= toolTokens(tool)) >= 0
     if (tools.every(takes)) return convertTools(format, tools, options, onLoss)
     this.#dialect = format
-    this.#listed = format === 'anthropic' ? new Set(tools.map((t) => t.name)) : undefined
+    this.#listed = isAnthropic ? new Set(tools.map((t) => t.name)) : undefined
     this.#prepare()
     const isKept = (tool: types.ToolInfo) => matches(keep, tool.name) || this.isUnindexed(tool)
-    left = budgetTokens
-    for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
-    if (format === 'anthropic') {
+    if (isAnthropic) {
       const all = convertTools(format, tools, {}, onLoss) as types.AnthropicTool[]
       return [
         ...all.map((tool, i) => isKept(tools[i]!) ? tool : { ...tool, defer_loading: true }),
         ...convertTools(format, [], { ...options, search: true }),
       ]
     }
+    left = budgetTokens
+    room = mostTools
+    for (const tool of tools) if (isKept(tool)) takes(tool)
     const near = tools.filter((t) => isKept(t) || takes(t))
     return convertTools(format, near, { ...options, search: true, call: true }, onLoss)
   }
@@ -190,8 +195,7 @@ export abstract class ModelTools {
 
   async #call({ name, arguments: args }: Record<string, unknown>, options: types.DispatchOptions) {
     const began = performance.now()
-    if (typeof name === 'string' && !isOwn(name) && this.has(name))
-      return this.call(name, argumentText(args), options)
+    if (typeof name === 'string' && this.named(name)) return this.call(name, argumentText(args), options)
     const text = `There is no tool ${JSON.stringify(String(name).slice(0, 200))}.`
     return ownResult(callTool, began, text + await this.nearest(name, searchTool, (tool) => tool.name), true)
   }

@@ -92,7 +92,7 @@ export class View extends ModelTools implements types.View {
     const { annotations } = this.#options
     const believed = from.map((t) => annotations ? this.#parent.annotations(t) : undefined)
     // A server that becomes trusted changes no list.
-    const trusted = believed.map((a) => a ? 1 : 0).join('')
+    const trusted = believed.map(Boolean).join()
     const was = this.#chosen
     if (was?.from === from && was.trusted === trusted) return was
     const fitting = from.filter((t, i) => this.#passes(t) && agrees(annotations, believed[i]))
@@ -109,14 +109,13 @@ export class View extends ModelTools implements types.View {
       this.#extra?.infos.includes(tool) ? -1 : include.findIndex((pattern) => matchesOne(pattern, tool.name))
     const ranked = all.map((tool) => ({ tool, rank: rank(tool) })).sort((a, b) => a.rank - b.rank)
     let left = budgetTokens
-    const kept = new Set<types.ToolInfo>()
+    const dropped = new Set<types.ToolInfo>()
     for (const { tool } of ranked) {
       const tokens = toolTokens(tool)
-      if (tokens > left) continue
-      left -= tokens
-      kept.add(tool)
+      if (tokens > left) dropped.add(tool)
+      else left -= tokens
     }
-    return [all.filter((t) => kept.has(t)), ranked.flatMap(({ tool }) => kept.has(tool) ? [] : tool)]
+    return [all.filter((t) => !dropped.has(t)), [...dropped]]
   }
 
   get usage(): types.View['usage'] {
