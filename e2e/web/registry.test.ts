@@ -1026,6 +1026,16 @@ test('arguments of any size and script arrive as they are', async () => {
   })
 })
 
+test('a registry in the state of Vue is the registry itself', () =>
+  using({ servers: {} }, async (r) => {
+    // Vue makes a proxy of each object whose tag is Object, and calls methods on it.
+    const isProxied = Object.prototype.toString.call(r) === '[object Object]'
+    const inState = isProxied ? new Proxy(r, {}) : r
+    await inState.addServer('demo', { url: 'builtin:demo' })
+    await inState.discover()
+    assert.equal(await inState.dispatch('demo__add', { a: 40, b: 2 }), '42')
+  }))
+
 test('registries leave no listener at a signal that outlives them', async () => {
   const { signal } = new AbortController()
   for (const enabled of [true, false]) {

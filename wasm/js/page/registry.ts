@@ -186,8 +186,8 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   /** Whether the tools of a server are functions of this page. */
-  #isLocal(server: string | undefined): boolean {
-    return server !== undefined && !!this.#models?.local.has(server)
+  #isLocal(server: string | undefined): boolean | undefined {
+    return this.#models?.local.has(server!)
   }
 
   /** Refuses what only an MCP server can do. */
@@ -680,12 +680,17 @@ export class RegistryImage implements types.Registry, HostListener {
     return this.close()
   }
 
+  /** Vue makes no proxy of an object with a tag of its own. The private members do not exist on a proxy. */
+  get [Symbol.toStringTag](): string {
+    return 'Registry'
+  }
+
   attached(a: Attached): void {
     if ((this.version ||= a.version) !== a.version)
       throw new RegistryError('version_mismatch', 'worker.js has another version')
     if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
-    this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
-    this.project = a.project ?? this.project
+    this.rememberSecrets ||= !!a.rememberSecrets
+    this.project ??= a.project
     this.resultBytes = a.resultBytes ?? this.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
   }
@@ -714,7 +719,7 @@ export class RegistryImage implements types.Registry, HostListener {
         for (const name of Object.keys(m.servers)) this.#override(name, before[name]?.config.overrides)
         this.#status = m.status
         if (m.warnings) this.#owner.warnings = m.warnings
-        if (m.status !== 'idle') this.discovered = true
+        this.discovered ||= m.status !== 'idle'
         return m.whole ? this.#listsChanged() : this.#changed()
       }
       case 'configs':

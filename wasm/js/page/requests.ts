@@ -176,7 +176,7 @@ export class Requests {
         since: 0,
         until: performance.now() + (o.giveUpMs ?? Infinity),
       })
-      if (o.giveUpMs !== undefined) this.#watch()
+      if (o.giveUpMs) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
         // A channel sends later, when it could not report what cannot be cloned, and when the app may have changed it.
