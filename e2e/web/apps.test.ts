@@ -7,6 +7,7 @@ import { startApps, type AppServer } from './servers/appserver.ts'
 import { appSite, sandboxSite } from './appsite.ts'
 import { soakEngines } from '../rig/engines.ts'
 import { startChromium, listen, type Listening } from '../rig/harness.ts'
+import { blocksOf } from '../rig/snippets.ts'
 
 // Apps of tools, in the built element and the built sandbox page, which has an origin of its own.
 
@@ -49,8 +50,8 @@ after(async () => {
   await Promise.all([sandbox, site, spy, apps, other].map((s) => s?.close()))
 })
 
-const address = (params: Record<string, string> = {}) =>
-  `${site.url}/?${new URLSearchParams({
+const address = (params: Record<string, string> = {}, of = site) =>
+  `${of.url}/?${new URLSearchParams({
     sandbox: sandbox.url,
     servers: JSON.stringify({
       apps: { url: `${apps.url}/mcp`, transport: 'streamable-http' },
@@ -276,6 +277,22 @@ test('P52: models never reach a tool for apps', async (t) => {
     view: 'invalid_option',
     otherServer: 'unknown_tool',
   })
+})
+
+test('P52: an isolated page shows an app, if the sandbox page has the headers of docs/apps.md', async (t) => {
+  const documented = blocksOf('docs/apps.md').find((b) => b.lang === 'text')!.text.trim().split('\n')
+  const there = await sandboxSite(Object.fromEntries(documented.map((line) => line.split(': '))))
+  const isolated = await appSite(there.url, {
+    'cross-origin-embedder-policy': 'require-corp',
+    'cross-origin-opener-policy': 'same-origin',
+  })
+  t.after(() => Promise.all([there.close(), isolated.close()]))
+  const page = await browser.newPage()
+  t.after(() => page.close())
+  await page.goto(address({ sandbox: there.url }, isolated))
+  await page.waitForSelector('html[data-ready]')
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true)
+  assert.deepEqual(await page.evaluate(() => window.showApp('friendly')), { state: 'ready' })
 })
 
 test('P52: a connected registry shows an app, which calls tools for apps', async (t) => {

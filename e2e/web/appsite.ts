@@ -68,12 +68,15 @@ const types: Record<string, string> = {
   html: 'text/html',
 }
 
+type Headers = Record<string, string>
+
 /** Serves a page with the built element, under a strict policy that lets only the sandbox page be a frame. */
-export const appSite = (sandbox: string): Promise<Listening> =>
+export const appSite = (sandbox: string, headers: Headers = {}): Promise<Listening> =>
   listen(async (req, res) => {
     const path = new URL(req.url!, 'http://x').pathname
     if (path === '/')
       return void res.writeHead(200, {
+        ...headers,
         'content-type': 'text/html',
         'content-security-policy': `${policy}; style-src 'self'; img-src data:; frame-src ${new URL(sandbox).origin}`,
       }).end(page)
@@ -85,7 +88,8 @@ export const appSite = (sandbox: string): Promise<Listening> =>
   })
 
 /** Serves the sandbox page, as a host does on its second origin. */
-export const sandboxSite = (): Promise<Listening> =>
+export const sandboxSite = (headers: Headers = {}): Promise<Listening> =>
   listen(async (req, res) =>
-    void res.writeHead(200, { 'content-type': 'text/html' }).end(await readFile(`${root}dist/npm/apps-sandbox.html`))
+    void res.writeHead(200, { ...headers, 'content-type': 'text/html' })
+      .end(await readFile(`${root}dist/npm/apps-sandbox.html`))
   )
