@@ -132,6 +132,24 @@ test('O3: a request that is much too long gets its answer in Node, and not the e
   assert.deepEqual(log.map((line) => line.refused), ['size', 'origin', 'size', 'origin'])
 })
 
+test('O3: a framework may have read the body of a request in Node, as express.json() does', async (t) => {
+  const handler = nodeEndpoint({ enabled: true, run: () => ({ registry, model, roles, cache: false }) })
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    handler(Object.assign(request, { body: JSON.parse(text) as unknown }), response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const response = await ask(url, { prompt: 'Liability of carriers' })
+  assert.equal(response.status, 200)
+  assert.equal((await eventsIn(response)).at(-1)![0], 'answer')
+})
+
 for (const [realm, start] of Object.entries(realms)) {
   test(`O3: one stream of events at /session/research (${realm})`, async (t) => {
     const url = await start(t)

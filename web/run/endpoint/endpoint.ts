@@ -131,7 +131,7 @@ export function handler(options: types.EndpointOptions) {
       console.error(e) // for the host; the client reads only that there is none
       return refuse(500, 'setup', 'The run cannot begin.')
     }
-    const response = toSSE(watched(started, (last) => {
+    const events = watched(started, (last) => {
       const outcome = !last ? 'left' : last.type === 'error' ? last.code : last.type as 'answer' | 'clarify'
       const remaining = last?.type === 'answer' ? last.remaining : undefined
       log({
@@ -141,14 +141,15 @@ export function handler(options: types.EndpointOptions) {
         ...(remaining !== undefined && { remaining }),
         metrics: started.metrics,
       })
-    }))
+    })
+    const response = toSSE(events as Run)
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
     return response
   }
 }
 
-/** The run with a callback at its end. It gets the last event, or undefined if the client left before. */
-function watched(run: Run, ended: (last: RunEvent | undefined) => void): Run {
+/** The events of a run, with a callback at its end. It gets the last one, or undefined if the client left before. */
+function watched(run: Run, ended: (last: RunEvent | undefined) => void): AsyncIterable<RunEvent> {
   const events = run[Symbol.asyncIterator]()
   let last: RunEvent | undefined
   const watching: AsyncIterator<RunEvent> = {
@@ -163,7 +164,7 @@ function watched(run: Run, ended: (last: RunEvent | undefined) => void): Run {
       return step
     },
   }
-  return { metrics: run.metrics, reply: (text) => run.reply(text), [Symbol.asyncIterator]: () => watching }
+  return { [Symbol.asyncIterator]: () => watching }
 }
 
 type Variables = Record<string, unknown>

@@ -24,14 +24,15 @@ async function forward(
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined && !name.startsWith(':')) headers.set(name, String(value))
-  const { method = 'GET', url = '/' } = request
+  const { method = 'GET', url = '/', body } = request
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const host = headers.get('host') ?? 'localhost'
   const asked = new Request(new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost'), {
     method,
     headers,
     signal: left.signal,
-    ...(hasBody && { body: streamOf(request), duplex: 'half' }),
+    // The stream of a body that a framework has read is empty.
+    ...(hasBody && { body: body === undefined ? streamOf(request) : JSON.stringify(body), duplex: 'half' }),
   } as RequestInit)
   const answer = await serve(asked, { address: request.socket.remoteAddress ?? '' })
   response.writeHead(answer.status, Object.fromEntries(answer.headers))

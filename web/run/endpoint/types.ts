@@ -69,6 +69,8 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   url?: string | undefined
   headers: Record<string, string | string[] | undefined>
   socket: { remoteAddress?: string | undefined }
+  /** The value of a JSON body that a framework has read already, as `express.json()` does. */
+  body?: unknown
 }
 
 /** The members of a response that {@link nodeEndpoint} uses. A `ServerResponse` has them. */
