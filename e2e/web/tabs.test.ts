@@ -398,6 +398,47 @@ test('tabs share one module and one state', async (t) => {
   )
 })
 
+test('tabs of two projects share no worker, and no servers', async (t) => {
+  const context = await fresh(t)
+  const servers = { ships: 'builtin:demo', charts: server.url }
+  const tabs = []
+  for (const [project, url] of Object.entries(servers)) {
+    const page = await tab(context, `{ mode: 'shared', project: '${project}' }`)
+    await page.evaluate(`r.addServer('s', { url: '${url}' }, { scope: 'project' })`)
+    tabs.push(page)
+  }
+  const none = await tab(context, "{ mode: 'shared' }")
+  await none.evaluate("r.addServer('mine', { url: 'builtin:demo', enabled: false })")
+  const urls = (page: Page) =>
+    page.evaluate('Object.fromEntries(Object.entries(r.getSnapshot().servers).map(([n, s]) => [n, s.config.url]))')
+  assert.deepEqual(await urls(tabs[0]!), { s: servers.ships })
+  assert.deepEqual(await urls(tabs[1]!), { s: servers.charts })
+  assert.deepEqual(await urls(none), { mine: 'builtin:demo' })
+  assert.deepEqual(await Promise.all(tabs.map((page) => page.evaluate('r.mode'))), ['shared', 'shared'])
+})
+
+test('a tab of a project follows where another tab has put a server', async (t) => {
+  const context = await fresh(t)
+  const [one, two] = [
+    await tab(context, "{ mode: 'shared', project: 'ships' }"),
+    await tab(context, "{ mode: 'shared', project: 'ships' }"),
+  ]
+  const is = (page: Page, name: string, scope: string) => until(page, `r.getHealth().${name}?.scope === '${scope}'`)
+  await one.evaluate("r.addServer('mine', { url: 'builtin:demo' })")
+  await one.evaluate("r.addServer('ours', { url: 'builtin:demo' }, { scope: 'project' })")
+  await is(two, 'ours', 'project')
+  await two.evaluate("r.updateServer('ours', { trust: 'trust' })")
+  await two.evaluate("r.setEnabled('mine', false, { scope: 'project' })")
+  await is(one, 'mine', 'override')
+  await one.evaluate("r.updateServer('mine', { tools: { deny: ['echo'] } })")
+  const stored = (key: string) => one.evaluate((key) => JSON.parse(localStorage[key] as string).servers as object, key)
+  assert.deepEqual(await stored('portolan.servers'), { mine: { url: 'builtin:demo' } })
+  assert.deepEqual(await stored('portolan.project.ships'), {
+    ours: { url: 'builtin:demo', trust: 'trust', scope: 'project' },
+    mine: { url: 'builtin:demo', scope: 'override', enabled: false, tools: { deny: ['echo'] } },
+  })
+})
+
 test('an approval is stored by the tab that gave it, whatever the oldest tab does', async (t) => {
   const tools = [{ name: 'read', description: 'one', inputSchema: { type: 'object' } }]
   const changing = await sdkServer(tools)

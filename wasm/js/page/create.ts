@@ -152,7 +152,7 @@ class PageOwner implements Owner {
     this.#report('ready')
     if (this.mode !== 'shared') return
     const { whenUp } = await importShared()
-    this.#unwatchShared = whenUp(() => requests.start().catch(ignore))
+    this.#unwatchShared = whenUp(this.#options, () => requests.start().catch(ignore))
   }
 
   /** Completes a sign-in that began before a redirect. The server's health shows the result. */
@@ -226,7 +226,6 @@ class PageOwner implements Owner {
 
   /** Shows the servers' states while the module is not loaded. */
   #showUnloaded(): void {
-    if (!this.#isUnloaded) return
     this.#registry.receive({
       event: 'state',
       whole: true,
@@ -328,7 +327,7 @@ class PageOwner implements Owner {
   /** Takes over what another tab has stored. */
   #follow(): void {
     this.#lock().then((lock) => lock.readAgain(() => (this.#isUnloaded ? this.#trust : this.trust())))
-      .then(() => this.#showUnloaded(), ignore)
+      .then(() => this.#isUnloaded ? this.#showUnloaded() : this.#registry.placed(), ignore)
   }
 
   #tell(m: RequestBody): void {

@@ -71,7 +71,7 @@ export async function launch(
   if (intended(options) === 'shared') {
     try {
       const { join } = await imported('shared.js', () => import('./shared.ts'))
-      return await join(sourceOf(options.wasm) as string, options.integrity, options.onProgress ?? ignore, settings)
+      return await join(options, sourceOf(options.wasm) as string, settings)
     } catch (e) {
       if (!(e instanceof RegistryError && e.code === 'worker_failed')) throw e
     }

@@ -208,8 +208,12 @@ export class RegistryImage implements types.Registry, HostListener {
   /** Stores a server, and shows where it belongs. */
   async #save(name: string, fields?: string[], scope?: types.Scope): Promise<void> {
     await this.#owner.save?.(name, fields, scope)
-    const health = this.#servers[name]
-    if (this.project && health) this.receive({ event: 'state', status: this.#status, servers: { [name]: health } })
+    this.placed()
+  }
+
+  /** Shows where the servers belong now, in a registry with a project. */
+  placed(): void {
+    if (this.project) this.receive({ event: 'state', status: this.#status, servers: this.#servers })
   }
 
   async updateServer(

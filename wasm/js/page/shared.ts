@@ -1,5 +1,5 @@
 import { portChannel } from '../shared/channel.ts'
-import { ignore, type Report } from '../shared/download.ts'
+import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import {
@@ -12,27 +12,30 @@ import {
   type StartedHost,
   type HostSettings,
 } from '../shared/launching.ts'
+import type { RegistryOptions } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
 /** The longest wait for the first message of a shared worker, in ms. */
 const joinTimeout = 15_000
 
 const script = () => new URL('./worker.js', import.meta.url)
-const nameOf = (url: URL) => `${sharedName}${version} ${url.href}`
+/** Tabs of another project have other servers, and so a worker of their own. */
+const nameOf = ({ project = '' }: RegistryOptions, url: URL) =>
+  `${sharedName}${version} ${encodeURIComponent(project)} ${url.href}`
 
-/** Joins the shared worker of this origin, and starts its module if it has none. */
+/** Joins the shared worker of this origin and project, and starts its module if it has none. */
 export async function join(
+  registry: RegistryOptions,
   source: string | Response | BufferSource,
-  integrity: string | undefined,
-  report: Report,
   settings: HostSettings,
 ): Promise<StartedHost> {
+  const { integrity, onProgress: report } = registry
   const [options, begin] = await settings
   const leaves = new AbortController()
   const lock = await holdLock('portolan-tab ', leaves.signal)
   try {
     if (!lock) throw new RegistryError('worker_failed', 'there are no locks here')
-    const worker = share()
+    const worker = share(registry)
     const { port } = worker
     const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
       const broken = (why: string) => reject(new RegistryError('worker_failed', why))
@@ -43,13 +46,13 @@ export async function join(
       }
       port.onmessage = async ({ data }: MessageEvent<Joined>) => {
         clearTimeout(timer)
-        if ('progress' in data) return report(data.progress)
+        if ('progress' in data) return report?.(data.progress)
         if ('launched' in data) return resolve(data)
         if ('refused' in data) return reject(fromWire(data.refused))
         try {
           const bytes = source instanceof Response ? await source.arrayBuffer() : source
           port.postMessage(
-            { source: bytes, integrity, options, begin, progress: report !== ignore } satisfies SharedLaunch,
+            { source: bytes, integrity, options, begin, progress: !!report } satisfies SharedLaunch,
           )
         } catch (e) {
           reject(e)
@@ -90,18 +93,21 @@ export async function join(
 /** Whether any realm of this origin holds the lock. */
 const isHeld = async (lock: string) => (await navigator.locks.query()).held!.some(({ name }) => name === lock)
 
-function share(): SharedWorker {
+function share(registry: RegistryOptions): SharedWorker {
   try {
     // Bundlers recognize exactly this expression.
-    return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
+    return new SharedWorker(new URL('./worker.js', import.meta.url), {
+      type: 'module',
+      name: nameOf(registry, script()),
+    })
   } catch (e) { // Trusted Types
     throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
   }
 }
 
-/** Calls back when a shared worker has a module, now or later. The returned function ends that. */
-export function whenUp(up: () => void): () => void {
-  const name = nameOf(script())
+/** Calls back when the shared worker has a module, now or later. The returned function ends that. */
+export function whenUp(registry: RegistryOptions, up: () => void): () => void {
+  const name = nameOf(registry, script())
   const channel = new BroadcastChannel(name)
   channel.onmessage = up
   navigator.locks.query().then(({ held }) => {

@@ -47,8 +47,8 @@ export interface RegistryOptions {
   /**
    * Where the module runs. `registry.mode` shows the result.
    * - `auto`, the default: a worker, or else the main thread
-   * - `shared`: one worker, with one state, for all tabs of the origin that use this mode. The options of the first
-   *   tab count. Without SharedWorker, the mode is `auto`.
+   * - `shared`: one worker, with one state, for all tabs of the origin that use this mode and have the same `project`.
+   *   The options of the first tab count. Without SharedWorker, the mode is `auto`.
    */
   mode?: 'auto' | 'shared' | 'worker' | 'main'
   /**

@@ -104,19 +104,29 @@ export class StorageLock {
     this.#reading = false
   }
 
+  /** The stored servers, with all changes of this tab. */
+  async #settled(): Promise<Awaited<ReturnType<ConfigStore['stored']>>> {
+    const { saved } = this.#store
+    await saved
+    const stored = await this.#store.stored()
+    return saved === this.#store.saved ? stored : this.#settled()
+  }
+
   /** Somebody has cleared localStorage: each write leaves a number there. */
   async #isCleared(): Promise<boolean> {
     return this.#isLocal && await this.#store.storage.get(numberKey) == null
   }
 
   /**
-   * Takes over the trust settings of other tabs, except of servers in the page's own options. Tabs that share a module
-   * change it before they store the change. So a tab in mode `shared` follows a difference that stays.
+   * Takes over where servers belong, and the trust settings of other tabs, except of servers in the page's own options.
+   * Tabs that share a module change it before they store the change. So a tab in mode `shared` follows a difference
+   * that stays.
    */
   async #policies(look: () => void): Promise<void> {
-    await this.#store.saved
-    for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {
+    for (const [name, { url, trust, holdNewTools, scope }] of Object.entries(await this.#settled())) {
       const own = this.#store.servers.get(name)
+      if (own && scope) this.#store.scopes.set(name, scope)
+      else this.#store.scopes.delete(name)
       if (
         !own || this.#options.servers?.[name] || own.url !== url ||
         (own.trust === trust && own.holdNewTools === holdNewTools)
