@@ -656,6 +656,20 @@ test('arguments of another model that are no object go on as an empty one, which
   assert.deepEqual(sent[1].contents[0]!.parts.map((part) => part.functionCall.args), want)
 })
 
+test('a name that a model of OpenAI has made up goes back in characters that the API takes', async () => {
+  const made = { id: 'a', function: { name: 'multi_tool_use.parallel', arguments: '{}' } }
+  const sent: OpenAI.ChatCompletionCreateParams[] = []
+  const create = async (body: never) => {
+    sent.push(body)
+    return { choices: [{ message: sent.length < 2 ? { tool_calls: [made] } : { content: 'Oh.' } }] }
+  }
+  const model = openai.model({ chat: { completions: { create } } }, { model: 'any' })
+  for await (const event of loop({ view: registry, model, prompt: 'Add' }))
+    if (event.type === 'stopped') assert.fail(String(event.error ?? event.why))
+  const { tool_calls: [call] } = sent[1]!.messages[1] as { tool_calls: OpenAI.ChatCompletionMessageFunctionToolCall[] }
+  assert.match(call!.function.name, /^[a-zA-Z0-9_-]{1,64}$/)
+})
+
 test('a conversation of another model goes on with Claude, also when its tools are gone', async () => {
   const call = { functionCall: { name: 'demo__add', args: {} } }
   const google = gemini.model(

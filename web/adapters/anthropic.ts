@@ -1,7 +1,7 @@
 import type { OpenAITool, Tool, View } from '../../wasm/js/shared/types.ts'
 import type { ModelMessage, ToolCall } from '../loop/types.ts'
 import type * as types from './anthropic-types.ts'
-import { argumentsOf, given, resultOf, split } from './common.ts'
+import { argumentsOf, given, legal, resultOf, split } from './common.ts'
 
 const format = 'anthropic'
 
@@ -90,9 +90,6 @@ function usedIn(messages: readonly ModelMessage[]): object {
   const tools = names.map((name) => ({ name, input_schema: { type: 'object' } }))
   return names.length ? { tools, tool_choice: { type: 'none' } } : {}
 }
-
-/** An id or a name of another provider, in the characters that the API takes. */
-const legal = (id: string) => id.replace(/[^\w-]/g, (c) => `_${c.charCodeAt(0).toString(16)}`)
 
 /** The messages after the system's. The answers to the calls of one turn are one message. */
 async function turnsOf(

@@ -53,3 +53,6 @@ export function argumentsOf(args: Record<string, unknown> | string): Record<stri
   } catch { /* as below */ }
   return {} // the model's own mistake, which its tool has named
 }
+
+/** An id or a name in the characters that the APIs take: models make up names such as `multi_tool_use.parallel`. */
+export const legal = (name: string): string => name.replace(/[^\w-]/g, (c) => `_${c.charCodeAt(0).toString(16)}`)

@@ -1,5 +1,5 @@
 import type { ModelMessage } from '../loop/types.ts'
-import { given, resultOf } from './common.ts'
+import { given, legal, resultOf } from './common.ts'
 import type * as types from './openai-types.ts'
 
 export const runnableTools: typeof types.runnableTools = (source, options = {}) =>
@@ -75,7 +75,7 @@ function messageOf(message: ModelMessage): object {
     tool_calls: message.calls.map(({ id, name, arguments: args }) => ({
       id,
       type: 'function',
-      function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+      function: { name: legal(name), arguments: typeof args === 'string' ? args : JSON.stringify(args) },
     })),
   }
 }
