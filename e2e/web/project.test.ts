@@ -193,8 +193,10 @@ test('W6: the servers of a project’s file are off until the user switches them
   await charts.discover()
   assert.ok(charts.has('depth__only'))
 
+  await charts.updateServer('depth', { trust: 'trust' })
   const moved = await openProject(charts, file.replace(other.url, `${other.url}?other`))
   assert.deepEqual([moved.added, moved.changed.map((s) => s.name), moved.missing], [[], ['depth'], []])
+  assert.equal(charts.getSnapshot().servers.depth!.config.trust, 'ask-on-change', 'another address was trusted')
   assert.equal(charts.getSnapshot().servers.depth!.status, 'disabled', 'another address is asked about again')
   const less = await openProject(charts, JSON.stringify({ mcpServers: { tides: { url: server.url } } }))
   assert.deepEqual([less.added, less.changed, less.missing], [[], [], ['depth']])

@@ -46,8 +46,11 @@ export async function openProject(
     if (known?.config.url === config.url) continue
     // The file is another person's text: its servers wait for the user, who sees name and host.
     try {
-      if (known) await registry.updateServer(name, { ...config, enabled: false })
-      else await registry.addServer(name, { ...config, enabled: false }, { scope: 'project' })
+      if (known) {
+        // The user has trusted another address.
+        const isTrusted = known.config.trust === 'trust'
+        await registry.updateServer(name, { ...config, enabled: false, ...(isTrusted && { trust: 'ask-on-change' }) })
+      } else await registry.addServer(name, { ...config, enabled: false }, { scope: 'project' })
     } catch (e) {
       if ((e as RegistryError).code !== 'invalid_config') throw e
       described.delete(name)
