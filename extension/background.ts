@@ -168,9 +168,8 @@ async function answer(
     return empty
   }
   const request = registry.request(method)
-  const isRead = /read$|get$/.test(method)
-  if (isRead) return performer.perform(method, params, client, signal, reached, request)
   // Only what is read is in the activity: clients ask for the rest all the time.
+  if (/read$|get$/.test(method)) return performer.perform(method, params, client, signal, reached, request)
   return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached }).catch(failure)
 }
 

@@ -57,7 +57,7 @@ export class Performer {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
       const cancelled = signal.aborted && fault.code !== 'TIMEOUT'
       const outcome = cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error'
-      activity.end(id, { outcome, code: fault.code || undefined })
+      activity.end(id, { outcome, code: fault.code })
       return failure(cancelled && stopped() ? new ToolFault('STOPPED', stoppedText) : fault)
     } finally {
       this.running.delete(control)

@@ -76,8 +76,7 @@ export class ChatTabs extends Stored<Places> {
     const { site } = spec
     return this.#inTurn(site, async () => {
       if (signal.aborted) throw cancelled()
-      const tabId = this.tabOf(site)
-      let there = tabId === undefined ? undefined : await browser.getTab(tabId)
+      let there = await browser.getTab(this.tabOf(site) ?? -1)
       const before = there && await this.#begunAt(site, there)
       if (stay && before && there?.complete && there.url === url) {
         await this.#used(site, there)
