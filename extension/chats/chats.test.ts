@@ -98,13 +98,14 @@ test('prompts that are counted before the clock is set back do not use up hours 
 test('calls that open the page of a chat at the same moment open one window', async (t) => {
   const created: string[] = []
   const tab = () => ({ id: created.length, windowId: 1, url: created.at(-1), status: 'complete' })
+  const getTab = async (id: number) => id > 0 ? tab() : Promise.reject(new Error('no tab'))
   const scripts = new Set<string>()
   const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
   const before = { ...chrome }
   t.after(() => Object.assign(chrome, before))
   Object.assign(chrome, {
     windows: { create: async ({ url }: { url: string }) => ({ tabs: [(created.push(url), tab())] }) },
-    tabs: { get: async () => tab(), update: async () => tab() },
+    tabs: { get: getTab, update: async () => tab() },
     scripting: {
       executeScript: async () => [{ result: Math.random() }],
       registerContentScripts: async ([{ id }]: [{ id: string }]) => {
@@ -128,12 +129,13 @@ test('a clock that is set while a page loads neither ends the wait nor prolongs 
   const look = () => new Promise<void>((resolve) => looks.push(resolve))
   let loaded = false
   const tab = () => ({ id: 1, windowId: 1, url: 'https://gemini.google.com/app', status: 'complete' })
+  const getTab = async (id: number) => id > 0 ? tab() : Promise.reject(new Error('no tab'))
   const { chrome } = globalThis as unknown as { chrome: Record<string, object> }
   const before = { ...chrome }
   t.after(() => Object.assign(chrome, before))
   Object.assign(chrome, {
     windows: { create: async () => ({ tabs: [tab()] }) },
-    tabs: { get: async () => tab() },
+    tabs: { get: getTab },
     scripting: {
       executeScript: async () => {
         for (const seen of looks.splice(0)) seen()

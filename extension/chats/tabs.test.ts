@@ -14,7 +14,10 @@ test('a page that does not load in time is a fault that says what to do', async 
     chrome: {
       storage: { local: area, session: area },
       runtime: { getURL: (path: string) => `chrome-extension://x/${path}` },
-      tabs: { get: async () => tab, remove: async () => {} },
+      tabs: {
+        get: async (id: number) => id > 0 ? tab : Promise.reject(new Error('no tab')),
+        remove: async () => {},
+      },
       windows: { create: async () => ({ tabs: [tab] }) },
       scripting: {
         registerContentScripts: async () => {},
