@@ -28,7 +28,17 @@ test('the SBOM is valid, and names what is linked and bundled', async () => {
   const { components } = JSON.parse(text) as { components: { name: string }[] }
   assert.deepEqual(
     components.map(({ name }) => name),
-    ['std', '@lit/reactive-element', 'js-yaml', 'jsonc-parser', 'lit-element', 'lit-html', 'lit', 'url-template'],
+    [
+      'std',
+      '@lit/reactive-element',
+      'js-yaml',
+      'jsonc-parser',
+      'lit-element',
+      'lit-html',
+      'lit',
+      'smol-toml',
+      'url-template',
+    ],
   )
 })
 
