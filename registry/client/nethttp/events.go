@@ -189,7 +189,7 @@ func (s *scanner) next() (event, error) {
 			continue
 		}
 		switch string(field) {
-		case "data":
+		case "data": // was taken above, also from a last line without an end
 		case "event":
 			e.name = string(value)
 		case "id":
