@@ -448,6 +448,28 @@ test('a form outlives an element that is moved in the document, and not one that
   assert.deepEqual(p.faults, [])
 })
 
+test('what is typed right after a form keeps its menu', async (t) => {
+  const p = await chat(t)
+  await p.field.pressSequentially('/gr')
+  await p.options.first().click()
+  await p.dialog.getByRole('combobox', { name: 'who' }).fill('Ada')
+  await p.page.evaluate(() => {
+    const dialog = window.menu.shadowRoot!.querySelector('dialog')!
+    // The dialog is closed then, and its event `close` comes later.
+    new MutationObserver(() => document.execCommand('insertText', false, '/gr')).observe(dialog, {
+      attributeFilter: ['open'],
+    })
+    dialog.addEventListener('close', () => requestAnimationFrame(() => document.body.append('Closed.')))
+  })
+  await p.page.keyboard.press('Enter')
+  await p.page.getByText('Closed.').waitFor()
+  assert.equal(await p.field.inputValue(), '/gr')
+  assert.equal(await p.options.count(), 1)
+  await p.page.keyboard.type('e')
+  assert.equal(await p.field.inputValue(), '/gre')
+  assert.deepEqual(p.faults, [])
+})
+
 test('the menu follows a field that the page makes again', async (t) => {
   const p = await chat(t)
   await p.field.evaluate((field) => field.replaceWith(field.cloneNode()))

@@ -62,14 +62,19 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
     this.panel.placeNotices()
   }
 
-  /** Chromium gives a text field its focus back without the caret: nothing could be typed. */
   private left(): void {
+    this.caret()
+    this.closed()
+  }
+
+  /** Chromium gives a text field its focus back without the caret: nothing could be typed. */
+  private caret(): void {
     const field = this.opener as HTMLInputElement | undefined
+    this.opener = undefined
     if (field?.matches(':focus') && (field.isContentEditable || typeof field.selectionStart === 'number')) {
       field.blur()
       field.focus({ preventScroll: true })
     }
-    this.closed()
   }
 
   /** The dialog was closed, also by Escape. */
@@ -78,6 +83,7 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   /** Closes the dialog, which gives the focus back. To take it out of the document would not. */
   protected close(): void {
     this.querySelector('dialog')!.close()
+    this.caret() // the event `close` comes later
     this.panel.placeNotices()
   }
 }
