@@ -42,6 +42,24 @@ test('the SBOM is valid, and names what is linked and bundled', async () => {
   )
 })
 
+test('the package and the extension contain the licenses of their libraries', () => {
+  const packed = execFileSync('tar', ['xOf', join(out, `portolan-${version}.tgz`), 'package/THIRD-PARTY-NOTICES.txt'], {
+    encoding: 'utf8',
+  })
+  const { components } = JSON.parse(readFileSync(join(out, `portolan-${version}.cdx.json`), 'utf8')) as {
+    components: { name: string; version: string }[]
+  }
+  const installed = readFileSync(join(root, 'dist/extension/THIRD-PARTY-NOTICES.txt'), 'utf8')
+  for (const { name, version } of components) {
+    assert.ok(packed.includes(`\n${name} ${version}\n`), name)
+    assert.ok(installed.includes(`\n${name} ${version}\n`), name)
+  }
+  for (const holder of ['The Go Authors', 'Google LLC', 'Vitaly Puzrin', 'Microsoft', 'Bram Stein']) {
+    assert.ok(packed.includes(holder), holder)
+  }
+  assert.match(installed, /\ngithub\.com\/modelcontextprotocol\/go-sdk v/)
+})
+
 test('no link of the packed README leads into the repository', () => {
   const readme = execFileSync('tar', ['xOf', join(out, `portolan-${version}.tgz`), 'package/README.md'], {
     encoding: 'utf8',

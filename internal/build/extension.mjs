@@ -3,8 +3,9 @@
  * With --trusted-input it has the permission to type as a keyboard does. With firefox it builds dist/firefox and
  * dist/firefox.zip as well. It takes dist/npm's module.
  */
-import { cp, mkdir, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { extensionLibraries, notices } from './libraries.mjs'
 import { build as buildModule, modules, run } from './modules.mjs'
 import { shortStyles } from './styles.ts'
 
@@ -67,6 +68,7 @@ await Promise.all([
     filter: (file) => !/\.\w+$/.test(file) || file.endsWith('.png'),
   }),
   cp('LICENSE', `${out}/LICENSE`),
+  extensionLibraries().then((libraries) => writeFile(`${out}/THIRD-PARTY-NOTICES.txt`, notices(libraries))),
   cp('wasm/js/page/callback.html', `${out}/callback.html`),
   cp('dist/npm/callback.js', `${out}/callback.js`),
   cp('dist/npm/portolan.wasm', `${out}/portolan.wasm`),

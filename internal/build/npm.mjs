@@ -11,6 +11,7 @@ import { basename, join, resolve } from 'node:path'
 import { build, transform } from 'esbuild'
 import { rollup } from 'rollup'
 import { minify } from 'terser'
+import { notices, packageLibraries } from './libraries.mjs'
 import { shortStyles } from './styles.ts'
 
 const out = 'dist/npm'
@@ -266,6 +267,7 @@ await Promise.all([
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),
   cp('LICENSE', `${out}/LICENSE`),
+  packageLibraries().then((libraries) => writeFile(`${out}/THIRD-PARTY-NOTICES.txt`, notices(libraries))),
   copyReadme(),
 ])
 const scripts = globSync(`${out}/{*,panel/*,locales/*}.js`)
