@@ -20,7 +20,7 @@ function sweep(mark) {
 
 /**
  * Runs a file, or `only` its tests of a pattern. Resolves with its counts, the names of failed tests, and its output.
- * A file that is not done within `limit` seconds is ended, and has failed.
+ * A file that is not done within `limit` seconds is ended, and has failed. A test has half of this time.
  */
 export async function runFile(file, { environment = {}, limit = 300, only } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'portolan-test-'))
@@ -28,6 +28,9 @@ export async function runFile(file, { environment = {}, limit = 300, only } = {}
   const mark = `PORTOLAN_TEST_RUN=${process.pid}-${++last}`
   const began = performance.now()
   const child = spawn(process.execPath, [
+    '--test',
+    '--experimental-test-isolation=none', // a limit for tests counts in this process then
+    `--test-timeout=${limit * 500}`,
     '--test-force-exit',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
