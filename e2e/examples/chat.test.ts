@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { makeApp, runIn } from '../bundlers/apps.ts'
 import { violations } from '../panel/axe.ts'
-import { launchChromium, serveFolder, type Listening } from '../rig/harness.ts'
+import { happens, launchChromium, serveFolder, type Listening } from '../rig/harness.ts'
 import { sdkServer } from '../web/servers/sdkserver.ts'
 import { scriptedModel, type ScriptedModel } from './scriptedmodel.ts'
 
@@ -127,8 +127,7 @@ test('a server added in the panel is there for the model, and a call is cancelle
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Cancelled.', { exact: true }).waitFor()
   assert.match(await call(page, 'wait').innerText(), /Cancelled/)
-  for (const until = Date.now() + 20_000; !steered.calls.includes('cancelled') && Date.now() < until;)
-    await page.waitForTimeout(50)
+  await happens(() => steered.calls.includes('cancelled'))
   assert.deepEqual(steered.calls, ['wait', 'cancelled'])
   await ask(page, 'Thank you.')
   await answer(page).getByText('You are welcome.').waitFor()

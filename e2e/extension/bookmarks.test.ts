@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { call, hasTool, Rig } from './rig.ts'
+import { happens } from '../rig/harness.ts'
 
 // K2 to K4, S11 and S12: bookmarks over bridge and extension, with a real client.
 
@@ -133,7 +134,7 @@ test('clients that subscribe get changes of bookmarks', async () => {
   await desk.setLoggingLevel('info')
   const { id } = await json('bookmark_add', { title: 'Buoy', url: 'https://buoy.example/' }) as Node
   await json('bookmark_update', { id, title: 'Lighthouse' })
-  for (let i = 0; heard.length < 2 && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  await happens(() => heard.length >= 2)
   assert.deepEqual(heard.map((e) => [e.type, e.data.title]), [['created', 'Buoy'], ['changed', 'Lighthouse']])
 })
 
@@ -190,8 +191,7 @@ test('many changes of bookmarks at once, as by an import, do not end the connect
     await chrome.bookmarks.removeTree(parentId)
   })
   assert.ok(!(await call(desk, 'bookmark_search', { query: 'reef' })).error)
-  for (let i = 0; !dropped && i < 400; i++) await new Promise((resolve) => setTimeout(resolve, 25))
-  assert.ok(dropped, 'the clients hear that there were more')
+  await happens(() => dropped) // the clients hear that there were more
   assert.equal((await rig.state()).links[0]!.since, since)
 })
 

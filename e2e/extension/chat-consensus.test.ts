@@ -9,6 +9,7 @@ import { soak } from '../rig/soak.ts'
 import { Asking, hosts, sites } from './asking.ts'
 import { binary } from './bridge.ts'
 import { call, hasTool } from './rig.ts'
+import { happens } from '../rig/harness.ts'
 
 type Site = (typeof sites)[number]
 
@@ -216,7 +217,7 @@ test('T36: a client that cancels stops the answer on every site', async () => {
   await asking.idle()
   const pressed = () => sites.map((site, i) => asking.pages.stopped(site) - stopped[i]!)
   // A page notifies its backend after the button has gone.
-  for (let i = 0; pressed().includes(0) && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 20))
+  await happens(() => !pressed().includes(0))
   assert.deepEqual(pressed(), [1, 1, 1])
 })
 
@@ -296,8 +297,7 @@ test('S9: a client with tasks calls a chat as a task, over stdio and over HTTP',
 test('S9: Portolan calls a chat as a task of 2026-07-28, and cancels one', async () => {
   await asking.ask('chatgpt') // from then on the tool names the page's models, and it is not held as changed
   const named = async () => (await desk.listTools()).tools.find((t) => t.name === 'chat_chatgpt')
-  for (let i = 0; i < 400 && !/last offered/.test(JSON.stringify(await named())); i++)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  await happens(async () => /last offered/.test(JSON.stringify(await named())))
   const { address } = asking.rig.bridge
   const registry = await createRegistry({
     storage: 'memory',

@@ -7,6 +7,7 @@ import { startPages, type Pages } from '../sites/serve.ts'
 import type { Site } from '../../extension/chats/drivermessages.ts'
 import { sites } from './asking.ts'
 import { call, hasTool, Rig } from './rig.ts'
+import { happens } from '../rig/harness.ts'
 
 // Chats through all parts: a real client, the real bridge, the real extension in
 // a browser without DevTools on worker or tabs, and pages with the real editors.
@@ -288,7 +289,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   )
   gives.abort()
   await assert.rejects(asked)
-  for (let i = 0; !pages.stopped('gemini') && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+  await happens(() => pages.stopped('gemini'))
   assert.equal(pages.stopped('gemini'), 1)
 
   await rig.until('no runs', (s) => !s.runs.length)
@@ -307,8 +308,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   await rig.ask('stop', {})
   assert.ok((await stopped).error)
-  for (let i = 0; pages.stopped('gemini') === before && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  await happens(() => pages.stopped('gemini') !== before)
   assert.equal(pages.stopped('gemini'), before + 1)
   assert.deepEqual((await rig.until('no runs', (s) => !s.runs.length)).stopped, true)
   await rig.ask('go', {})

@@ -6,7 +6,7 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { eachSite, sites } from '../../extension/chats/sites/site.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { listen, root } from '../rig/harness.ts'
+import { happens, listen, root } from '../rig/harness.ts'
 import { sdkServer } from '../web/servers/sdkserver.ts'
 import { soak } from '../rig/soak.ts'
 import { sureness } from './asking.ts'
@@ -68,7 +68,7 @@ test('new bookmarks are reported once, before and after the permission was given
   await desk.setLoggingLevel('info')
   const add = async (title: string) => {
     await call(desk, 'bookmark_add', { title, url: 'https://jetty.example/' })
-    for (let i = 0; !heard.includes(title) && i < 400; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+    await happens(() => heard.includes(title))
   }
   await add('Jetty')
   await rig.ask('setOptions', { bookmarks: false })
@@ -135,10 +135,10 @@ test('a server that was switched on in the panel reaches the client', async () =
     assert.equal((await call(desk, 'harbour__tide')).text, text)
     const control = new AbortController()
     const waiting = desk.callTool({ name: 'harbour__wait', arguments: {} }, undefined, { signal: control.signal })
-    while (!server.calls.includes('wait')) await new Promise((resolve) => setTimeout(resolve, 20))
+    await happens(() => server.calls.includes('wait'))
     control.abort()
     await assert.rejects(waiting)
-    while (!server.calls.includes('cancelled')) await new Promise((resolve) => setTimeout(resolve, 20))
+    await happens(() => server.calls.includes('cancelled'))
   } finally {
     await server.close()
   }

@@ -10,6 +10,7 @@ import type { State } from '../../extension/messages.ts'
 import { TestBridge } from './bridge.ts'
 import { Chromium, extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
+import { happens } from '../rig/harness.ts'
 
 // A link survives restarts, in a real browser without DevTools on the worker.
 
@@ -190,8 +191,10 @@ test('two clients at once get each their own answers, and two profiles are diffe
   await other.ask('setLabel', { label: 'Second "profile"' })
   await other.pair()
   let ambiguous = ''
-  for (let i = 0; i < 200 && !ambiguous.startsWith('Several'); i++)
+  await happens(async () => {
     ambiguous = (await call(one, 'bookmark_search', search('x'))).text
+    return ambiguous.startsWith('Several')
+  })
   assert.match(
     ambiguous,
     /Several browser profiles are connected: "Chromium on Linux" \([\w-]+\), "Second \\"profile\\"" \([\w-]+\)/,
@@ -320,13 +323,10 @@ test("the registry's servers are the desktop clients' too, with progress, questi
 
   const gives = new AbortController()
   const waiting = call(desk, 'harbour__wait', {}, { signal: gives.signal })
-  for (let i = 0; !server.calls.includes('wait') && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 25))
+  await happens(() => server.calls.includes('wait'))
   gives.abort()
   await assert.rejects(waiting)
-  for (let i = 0; !server.calls.includes('cancelled') && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  assert.ok(server.calls.includes('cancelled'))
+  await happens(() => server.calls.includes('cancelled'))
 
   await rig.killWorker() // the servers are stored
   await hasTool(desk, 'harbour__steps')

@@ -12,7 +12,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { listen, type Listening } from '../rig/harness.ts'
+import { happens, listen, type Listening } from '../rig/harness.ts'
 import { sdkServer } from '../web/servers/sdkserver.ts'
 import { sdkSessions } from '../web/servers/sdksessions.ts'
 import { TestBridge } from './bridge.ts'
@@ -277,10 +277,7 @@ test('the side panel opens the address at a click, and only then', async () => {
   assert.equal(await opened(), 0)
   await rig.panel.click(deep('button', 'Open page'))
   assert.equal(((await paid).content as { text: string }[])[0]!.text, 'said accept')
-  for (let i = 0; !await opened(); i++) {
-    assert.ok(i < 400, 'the page is opened')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await happens(opened)
 })
 
 test('a client hears of changes of the resources that it watches, until it leaves', async () => {

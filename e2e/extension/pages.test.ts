@@ -2,7 +2,7 @@ import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type * as portolan from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from '../rig/harness.ts'
+import { happens, listen, root, type Listening } from '../rig/harness.ts'
 import type { CdpPage } from '../rig/cdp.ts'
 import { hasTool, Rig } from './rig.ts'
 
@@ -165,9 +165,7 @@ test('an approved page gets in with the token, until the approval is removed', a
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const post = (headers: Record<string, string>) =>
     tried('/mcp', { method: 'POST', body: initialize, headers: { ...json, ...headers } })
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(await post({ authorization: `Bearer ${token}` }), '200')
+  await happens(async () => await post({ authorization: `Bearer ${token}` }) === '200')
   assert.equal(await post({}), '401')
   assert.equal(await post({ authorization: 'Bearer wrong' }), '401')
   const other = await rig.browser.open(`${site.url.replace('127.0.0.1', 'localhost')}/`)
@@ -179,12 +177,9 @@ test('an approved page gets in with the token, until the approval is removed', a
   assert.equal(foreign, 'failed', 'another origin is not approved')
 
   await rig.killWorker() // the approval is stored
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(await post({ authorization: `Bearer ${token}` }), '200')
+  await happens(async () => await post({ authorization: `Bearer ${token}` }) === '200')
   await rig.ask('approveOrigin', { origin: site.url, approved: false })
-  for (let i = 0; await post({ authorization: `Bearer ${token}` }) === '200' && i < 1000; i++)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await happens(async () => await post({ authorization: `Bearer ${token}` }) !== '200')
   assert.equal(await post({ authorization: `Bearer ${token}` }), 'failed')
   for (
     const origin of [

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import type { PageOrigin, State } from '../../extension/messages.ts'
 import { violations } from '../panel/axe.ts'
 import type { CdpPage } from '../rig/cdp.ts'
-import { listen, type Listening } from '../rig/harness.ts'
+import { happens, listen, type Listening } from '../rig/harness.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // Tools that real pages register with Chromium's own document.modelContext (WebMCP), in the real side panel and for a
@@ -331,10 +331,7 @@ test('a tool that the page changes while the person is asked is not called', asy
     const { pages } = (await call(desk, 'page_tools', { tabId: id })).structured as { pages: { title: string }[] }
     return pages.map((p) => p.title).join()
   }
-  for (let i = 0; await titles() !== 'Coins'; i++) {
-    assert.ok(i < 400, 'the title that the tab shows now')
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
+  await happens(async () => await titles() === 'Coins') // the title that the tab shows now
   const calling = use(id, 'pay')
   const { approvals: [asked] } = await rig.until('the question', (s) => s.approvals.length)
   assert.equal(asked!.summary, `On ${site.url}: use “pay”, in the tab “Coins”`)

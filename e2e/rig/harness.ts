@@ -220,6 +220,16 @@ export async function start(
   throw new Error(`${command} ${args.join(' ')} ended with ${code} or was not ready in time:\n${running.output()}`)
 }
 
+/** Waits for what happens soon, and returns it. Fails if it has not happened after 30 s. */
+export async function happens<T>(look: () => T | Promise<T>): Promise<T> {
+  for (const end = Date.now() + 30_000;;) {
+    const seen = await look()
+    if (seen) return seen
+    if (Date.now() > end) throw new Error(`has not happened in 30 s: ${look}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 /** Waits until a program's address answers anything at all. */
 export async function answering(url: string, running: Running): Promise<void> {
   let ended = false

@@ -13,7 +13,7 @@ import { frameDigest, frameDocument } from '../../wasm/js/page/models/codeframe.
 import type { DispatchOptions, Registry } from '../../wasm/js/shared/types.ts'
 import { soakEngines } from '../rig/engines.ts'
 import { chromiumFlags, quickChromium } from '../rig/flags.ts'
-import { launchChromium, listen, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
+import { happens, launchChromium, listen, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
 import { sdkServer } from './servers/sdkserver.ts'
 import { blocksOf } from '../rig/snippets.ts'
 
@@ -99,16 +99,8 @@ const ok = (text: string) => ({ isError: false, text, frames: 0 })
 
 const codeWorkers = (page: Page) => page.workers().filter((w) => w.url().startsWith('blob:null')).length
 
-/** Waits until something is so, for at most 20 s. */
-async function until(what: string, isSo: () => unknown): Promise<void> {
-  for (let i = 0; !isSo(); i++) {
-    assert.ok(i < 400, what)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
 /** Waits until the page has no worker but its host's. */
-const noCodeLeft = (page: Page) => until('a worker of code is left', () => !codeWorkers(page))
+const noCodeLeft = (page: Page) => happens(() => !codeWorkers(page))
 
 const own = ['portolan_search_api', 'portolan_run_code']
 
@@ -460,8 +452,8 @@ test('P47: a run ends with its signal, and so do its worker and its calls', asyn
       const ends = new AbortController()
       window.seen = [window.run(code, { signal: ends.signal }), () => ends.abort()]
     }, code)
-    await until('no worker came', () => codeWorkers(page))
-    await until('no call came', () => ship.calls.slice(length).includes('wait'))
+    await happens(() => codeWorkers(page))
+    await happens(() => ship.calls.slice(length).includes('wait'))
     // The page is not blocked while the code runs.
     const { message: _, ...ran } = await page.evaluate(() => {
       ;(window.seen[1] as () => void)()
@@ -470,7 +462,7 @@ test('P47: a run ends with its signal, and so do its worker and its calls', asyn
     assert.deepEqual(ran, { code: 'aborted', hint: undefined, frames: 0 }, code)
     await noCodeLeft(page)
   }
-  await until('the call goes on', () => ship.calls.slice(length).join() === 'wait,cancelled')
+  await happens(() => ship.calls.slice(length).join() === 'wait,cancelled')
   const early = await page.evaluate(() => window.run('return 1', { signal: AbortSignal.abort() }))
   assert.equal(early.code, 'aborted')
   await page.close()
@@ -488,10 +480,10 @@ test('P47: calls that still run when the code has returned are ended', async () 
     await tools.page.arrived()
     return 1`
   const ran = run(page, code)
-  await until('no call came', () => ship.calls.slice(length).includes('wait'))
+  await happens(() => ship.calls.slice(length).includes('wait'))
   await page.evaluate(() => (window.seen[0] as (text: string) => void)('yes'))
   assert.deepEqual(await ran, ok('1'))
-  await until('the call goes on', () => ship.calls.slice(length).includes('cancelled'))
+  await happens(() => ship.calls.slice(length).includes('cancelled'))
   await page.close()
 })
 
@@ -525,7 +517,7 @@ test('P47: an endless loop is ended after 30 seconds, and the page goes on meanw
     window.seen = [window.run('console.log("begins")\nfor (;;);')]
   })
   await page.waitForFunction(() => document.querySelector('iframe'))
-  await until('no worker came', () => codeWorkers(page))
+  await happens(() => codeWorkers(page))
   // The own time begins with the worker's first message, which this message follows.
   const ended = page.evaluate(() => window.seen[0] as Promise<Ran>)
   let isEnded = false
@@ -739,7 +731,7 @@ test('P47: code reaches no network', async () => {
 
     // It sends again and again, so that it comes last.
     await page.evaluate(`void (window.seen = [${all['WebTransport']}.catch(() => {})])`)
-    await until('WebTransport of the page sends no packets', () => requests.includes('udp'))
+    await happens(() => requests.includes('udp'))
     await page.close()
   } finally {
     await new Promise<void>((resolve) => socket.close(() => resolve()))

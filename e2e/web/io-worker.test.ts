@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startFarm, taskOf, type Farm } from '../rig/farm.ts'
-import { launchChromium, openPage, root, serveFolder } from '../rig/harness.ts'
+import { happens, launchChromium, openPage, root, serveFolder } from '../rig/harness.ts'
 
 // A server that has sent very much is read in a second worker, wherever the first can start one.
 
@@ -72,8 +72,7 @@ describe('large bodies', { concurrency: true }, () => {
       }
       assert.equal(page.workers().length, 2)
       await page.evaluate('registry.close()')
-      for (let i = 0; page.workers().length && i < 600; i++) await new Promise((resolve) => setTimeout(resolve, 50))
-      assert.equal(page.workers().length, 0)
+      await happens(() => !page.workers().length)
       assert.deepEqual(page.faults, [])
       await page.close()
       await Promise.all([site.close(), cdn.close()])

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { LoopEvent, LoopOptions, ModelAnswer, ModelMessage } from '../../web/loop/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
+import { happens, launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
 import { sdkServer } from './servers/sdkserver.ts'
 
 // The loop of the built package over a real MCP server. The model is a function that says what the test has written.
@@ -159,11 +159,7 @@ test('guards: the same call thrice, and rounds without anything new', async () =
 test('one signal ends the model, the tools and the loop', async () => {
   const stop = new AbortController()
   const before = server.calls.length
-  const hears = async (call: string) => {
-    for (let i = 0; !server.calls.slice(before).includes(call) && i < 1000; i++)
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    assert.ok(server.calls.slice(before).includes(call), `the server hears of ${call}`)
-  }
+  const hears = (call: string) => happens(() => server.calls.slice(before).includes(call))
   const events: LoopEvent[] = []
   const model = () => call('wait', 'one')
   for await (const event of loop({ view, model, prompt: 'Wait.', signal: stop.signal })) {

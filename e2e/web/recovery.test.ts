@@ -7,6 +7,7 @@ import { Host } from '../../dist/npm/worker.js'
 import type { Host as BuiltHost } from '../../wasm/js/host/host.ts'
 import { crashing, endModule } from '../rig/crash.ts'
 import { sdkServer } from './servers/sdkserver.ts'
+import { happens } from '../rig/harness.ts'
 
 // The real module is crashed: it exits, or traps on memory that was overwritten.
 
@@ -68,8 +69,7 @@ test('a module that ends is replaced, with all it had', async (t) => {
 
   const inFlight = r.call('s__wait', {})
   inFlight.catch(() => {})
-  for (let i = 0; i < 1000 && !server.calls.includes('wait'); i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => server.calls.includes('wait'))
   const began = performance.now()
   await crash()
   await assert.rejects(inFlight, (e) => fails('runtime_crashed', /started again/)(e) && (e as RegistryError).retryable)

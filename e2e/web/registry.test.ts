@@ -13,7 +13,7 @@ import type {
   RegistryOptions,
   StorageAdapter,
 } from '../../wasm/js/shared/types.ts'
-import { listen } from '../rig/harness.ts'
+import { happens, listen } from '../rig/harness.ts'
 import { faultServer, result, tool } from './servers/faultserver.ts'
 import { sdkServer } from './servers/sdkserver.ts'
 
@@ -201,11 +201,7 @@ test('an abort reaches the server', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {
     await r.discover()
     server.calls.length = 0
-    const hears = async (call: string) => {
-      for (let i = 0; i < 1000 && !server.calls.includes(call); i++)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      assert.ok(server.calls.includes(call), String(server.calls))
-    }
+    const hears = (call: string) => happens(() => server.calls.includes(call))
     const stop = new AbortController()
     const aborted = assert.rejects(r.call('s__wait', {}, { signal: stop.signal }), fails('aborted'))
     await hears('wait')
@@ -644,8 +640,7 @@ test('a question stops the deadlines of its call, and ends with it', async () =>
       const stop = new AbortController()
       answer = (q) => (stop.abort(), ended(q))
       await assert.rejects(r.dispatch('s__ask', {}, { signal: stop.signal }), fails('aborted'))
-      for (let i = 0; i < 100 && !questions[3]!.signal.aborted; i++) await new Promise((f) => setTimeout(f, 50))
-      assert.equal(questions[3]!.signal.aborted, true)
+      await happens(() => questions[3]!.signal.aborted)
 
       answer = () => Promise.reject(undefined) // a dialog that was closed
       await assert.rejects(r.dispatch('s__ask', {}), /could not be asked/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
-import { launchChromium, listen, type Listening } from '../rig/harness.ts'
+import { happens, launchChromium, listen, type Listening } from '../rig/harness.ts'
 import { lawServer, type LawServer } from './servers/lawserver.ts'
 import { asks, openRun, plan, runSite, stages, summary } from './runsite.ts'
 
@@ -164,7 +164,7 @@ test('O2, O13: stages are live, with the per cent that the server says, and can 
   await page.keyboard.press('Enter')
   await element.getByText('Cancelled.').waitFor()
   assert.equal(await part('stages').locator('[data-state=failed]').count(), 1)
-  for (let i = 0; !law.cancelled && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => law.cancelled)
   assert.equal(law.cancelled, 1)
   await element.getByRole('button', { name: 'Search' }).waitFor()
 })

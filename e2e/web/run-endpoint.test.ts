@@ -8,7 +8,7 @@ import type { EndpointLog, EndpointOptions } from '../../web/run/endpoint/types.
 import type { ModelMessage } from '../../web/loop/types.ts'
 import type { RunEvent } from '../../web/run/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { root, type Running } from '../rig/harness.ts'
+import { happens, root, type Running } from '../rig/harness.ts'
 import { caseUrl, lawServer, type LawServer } from './servers/lawserver.ts'
 import { workerd } from '../rig/workerd.ts'
 
@@ -102,11 +102,6 @@ async function all(run: AsyncIterable<RunEvent> & { reply(text: string): boolean
     if (event.type === 'clarify' && reply) run.reply(reply)
   }
   return events
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; !isSo() && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.ok(isSo())
 }
 
 /** The endpoint in each of its realms. */
@@ -242,7 +237,7 @@ test('O12: extensions may be named, and an address has so many requests in a min
   assert.deepEqual(seen, { address: '127.0.0.1', extensionId: 'abc' })
   const late = await ask(url, { prompt: 'x' }, { 'x-extension-id': 'abc' })
   assert.deepEqual([late.status, late.headers.get('retry-after')], [429, '60'])
-  await until(() => log.length === 4)
+  await happens(() => log.length === 4)
   assert.deepEqual(log.map(({ status }) => status), [403, 403, 200, 429])
 })
 
@@ -288,7 +283,7 @@ test('O12: programs may be named by their User-Agent, and the log names the rule
   assert.equal(answer.at(-1)![0], 'answer')
   assert.equal((await ask(url, 'no', { 'user-agent': 'Olexi/2' })).status, 400)
   assert.equal((await ask(url, { prompt: 'x' }, { 'user-agent': 'Olexi/2' })).status, 429)
-  await until(() => log.length === 5)
+  await happens(() => log.length === 5)
   assert.deepEqual(log.map(({ status, refused }) => [status, refused]), [
     [403, 'user_agent'],
     [403, 'origin'],
@@ -311,7 +306,7 @@ test('O10, O12: the log has what is left and counts, and no texts', async (t) =>
   await eventsIn(await ask(url, { prompt: 'secret words' }))
   const refused = await eventsIn(await ask(url, { prompt: 'secret words' }))
   assert.equal(refused.at(-1)![1]['code'], 'quota')
-  await until(() => log.length === 2)
+  await happens(() => log.length === 2)
   assert.deepEqual(log.map(({ outcome, remaining }) => [outcome, remaining]), [['answer', 0], ['quota', undefined]])
   assert.equal(log[0]!.metrics!.results, 25)
   assert.doesNotMatch(JSON.stringify(log), /secret|carrier|127\.0\.0\.1|law/)
@@ -325,8 +320,8 @@ test('O9: a client that leaves ends the run, and the call on the server', async 
   await law.waits()
   ends.abort()
   await assert.rejects(response.text())
-  await until(() => law.cancelled === 1)
-  await until(() => log.length === 1)
+  await happens(() => law.cancelled === 1)
+  await happens(() => log.length === 1)
   assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
 })
 
@@ -355,7 +350,7 @@ test('O9: leaving the response ends the run, also where the signal of the reques
   await asked
   await reader.cancel()
   await ended
-  await until(() => log.length === 1)
+  await happens(() => log.length === 1)
   assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
 })
 

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { ModelMessage } from '../../web/loop/types.ts'
 import type { RunEvent, RunMetrics, RunOptions } from '../../web/run/types.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
-import { launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
+import { happens, launchChromium, openPage, root, servePackage, type Listening } from '../rig/harness.ts'
 import { caseUrl, found, lawServer, type LawServer } from './servers/lawserver.ts'
 
 // The rows O1 to O14 of the host run, in Node and in Chromium, over the built package and a real MCP server. The model
@@ -442,7 +442,7 @@ waits({
     const played = run({ says: [plan(), summary()], options: { timeoutMs: 5000 } })
     await Promise.race([waiting, played])
     assert.equal(one(await played, 'error').code, 'timeout')
-    await until(() => law.cancelled === 1)
+    await happens(() => law.cancelled === 1)
     law.reset()
     assert.equal(one(await run({ says: [plan(), summary()], abortAt: 'results_preview' }), 'error').code, 'aborted')
   },
@@ -508,12 +508,6 @@ test('O9: through a view too, a call is tried three times in all', async (t) => 
   )
   assert.equal(law.calls.filter((name) => name === '503').length, 3)
 })
-
-/** Waits for what another process does. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; !isSo() && i < 500; i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.ok(isSo())
-}
 
 row('O10: a quota bounds the runs of a day, and answers say how many are left', async (run) => {
   const key = `ada-${Math.random()}` // a new one for each realm

@@ -4,7 +4,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { wholeChromium } from '../rig/flags.ts'
-import { startChromium, listen, root, type Listening } from '../rig/harness.ts'
+import { happens, listen, root, startChromium, type Listening } from '../rig/harness.ts'
 import { sdkServer } from './servers/sdkserver.ts'
 import { version } from '../../wasm/js/shared/version.ts'
 
@@ -180,15 +180,14 @@ test('a page that was frozen beyond a deadline keeps its worker, and its other c
     r.call('s__wait', {}, { timeoutMs: 5000 }).catch((e) => e.code),
     r.call('s__wait', {}, { timeoutMs: 60000 }).catch((e) => e.code),
   ]))`)
-  for (let i = 0; i < 500 && server.calls.length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => server.calls.length >= 2)
   const cdp = await browser.newBrowserCDPSession()
   const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
   const renderers = processInfo.filter((p) => p.type === 'renderer')
   for (const { id } of renderers) process.kill(id, 'SIGSTOP')
   await new Promise((resolve) => setTimeout(resolve, 11_000)) // longer than a worker may be silent
   for (const { id } of renderers) process.kill(id, 'SIGCONT')
-  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => server.calls.includes('cancelled'))
   assert.match(await page.evaluate(`r.dispatch('s__raw', { awake: 1 })`) as string, /awake/)
   await page.evaluate('r.close()')
   assert.deepEqual(await page.evaluate('slow'), ['timeout', 'closed'])
@@ -355,10 +354,7 @@ test('tabs share one module and one state', async (t) => {
   )
   await until(b!, "r.has('s__raw')")
   const state = (p: Page) => p.evaluate(() => JSON.stringify({ ...window.r.getSnapshot(), version: 0 }))
-  let [sa, sb] = ['', '']
-  for (let i = 0; i < 100 && (!sa || sa !== sb); i++)
-    [sa, sb] = await Promise.all([state(a!), state(b!)]) as [string, string]
-  assert.equal(sa, sb)
+  await happens(async () => await state(a!) === await state(b!))
   assert.match(await b!.evaluate(`r.dispatch('s__raw', { from: 'b' })`) as string, /from/)
   server.headers.length = 0
   await b!.evaluate(`r.updateServer('s', { timeoutMs: 9000 })`)
@@ -375,12 +371,10 @@ test('tabs share one module and one state', async (t) => {
   server.calls.length = 0
   await c.evaluate(`void (window.slow = r.call('s__wait', {}).catch(() => {}))`)
   await a!.evaluate(`void (window.slow = r.call('s__wait', {}).then(() => 'answered', (e) => e.code))`)
-  for (let i = 0; i < 500 && server.calls.filter((x) => x === 'wait').length < 2; i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => server.calls.filter((x) => x === 'wait').length === 2)
   server.calls.length = 0
   await c.close()
-  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => server.calls.includes('cancelled'))
   assert.deepEqual(server.calls, ['cancelled'], 'the call of the closed tab, and no other')
   assert.match(await b!.evaluate(`r.dispatch('s__raw', { still: 1 })`) as string, /still/)
   await b!.evaluate('r.close()')
@@ -585,8 +579,7 @@ test('a question that belongs to no call is cancelled when its tab closes', asyn
   assert.equal(await first.evaluate(`r.dispatch('s__ask', { later: true })`), 'later')
   await until(first, 'window.asked')
   await first.close()
-  for (let i = 0; i < 500 && !asks.calls.some((call) => call.startsWith('later')); i++)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await happens(() => asks.calls.some((call) => call.startsWith('later')))
   assert.deepEqual(asks.calls, ['ask', 'later: cancel'])
   await second.evaluate('r.close()')
   await asks.close()
