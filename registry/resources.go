@@ -48,7 +48,7 @@ type watched struct {
 // SubscribeResource calls fn after each update of a resource that its server reports, at
 // most once a second, with no lock held. It returns once the server has agreed. The
 // subscription lasts until cancel is called or the server is removed. The registry opens a new session if one ends, and
-// then calls fn: an update may be lost.
+// then calls fn: an update may be lost. It also calls fn if the server has agreed before its first stream was open.
 // The error is [ErrUnsupported] if the server does not report updates.
 func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn func()) (cancel func(), err error) {
 	const op = "subscribe resource"

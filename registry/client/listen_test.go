@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -267,6 +268,36 @@ func TestChangesAfterAStreamThatEnded(t *testing.T) {
 			session.Close(t.Context())
 		})
 	}
+}
+
+// Until 2025-11-25 a server may agree before the stream is open on which it reports updates.
+func TestAnUpdateBeforeTheFirstStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{ListChanged: true}
+		agreed := make(chan struct{})
+		s.On("resources/subscribe", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) { registrytest.Reply(w, m, "{}") })
+		s.On("GET", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			<-agreed
+			registrytest.Then(registrytest.Body("text/event-stream", ": open\n\n"), registrytest.Silent)(w, req, m)
+		})
+		var notices []registry.Notice
+		session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) { notices = append(notices, n) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := registry.Following{Prompts: true, Resources: true, URIs: []string{"a:1"}}
+		if _, err := session.(registry.Offerer).Follow(t.Context(), what); err != nil {
+			t.Fatal(err)
+		}
+		close(agreed) // and the resource has changed: nobody hears of it
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []registry.Notice{{Updated: "a:1"}}; !reflect.DeepEqual(notices, want) {
+			t.Errorf("%+v, want %+v", notices, want)
+		}
+		session.Close(t.Context())
+	})
 }
 
 // A multiplexed platform has no bound on streams, as over HTTP/2.

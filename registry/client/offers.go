@@ -232,17 +232,19 @@ func (s *Session) opens(asked *follow, repeats bool) {
 	if missed && tools {
 		s.changed()
 	}
-	if !missed || asked == nil {
+	if asked == nil || repeats {
 		return
 	}
-	if asked.Prompts {
+	if missed && asked.Prompts {
 		s.d.notify(registry.Notice{PromptsChanged: true})
 	}
-	if asked.Resources {
+	if missed && asked.Resources {
 		s.d.notify(registry.Notice{ResourcesChanged: true})
 	}
-	for _, uri := range asked.URIs { // also those that it does not report
-		s.d.notify(registry.Notice{Updated: uri})
+	if missed || !s.modern { // a server of the versions until 2025-11-25 has agreed before its first stream is open
+		for _, uri := range asked.URIs { // also those that it does not report
+			s.d.notify(registry.Notice{Updated: uri})
+		}
 	}
 }
 
