@@ -12,16 +12,31 @@ interface Message {
   sessionId?: string
 }
 
+interface Waiting {
+  resolve(v: never): void
+  reject(e: Error): void
+  what: string
+  sessionId: string | undefined
+}
+
+const crash = (what: string) => new Error(`${what}: the page has crashed`)
+
 export class Cdp {
   private readonly socket: WebSocket
   private last = 0
-  private readonly waiting = new Map<number, { resolve(v: never): void; reject(e: Error): void; what: string }>()
+  private readonly waiting = new Map<number, Waiting>()
+  /** Sessions whose page has crashed. It replies to nothing. */
+  private readonly crashed = new Set<string | undefined>()
   private readonly listeners = new Set<(m: Message) => void>()
 
   private constructor(socket: WebSocket) {
     this.socket = socket
     socket.onmessage = ({ data }) => {
       const m = JSON.parse(String(data)) as Message
+      if (m.method === 'Inspector.targetCrashed') {
+        this.crashed.add(m.sessionId)
+        for (const w of this.waiting.values()) if (w.sessionId === m.sessionId) w.reject(crash(w.what))
+      }
       if (m.id === undefined) return this.listeners.forEach((l) => l(m))
       const w = this.waiting.get(m.id)
       this.waiting.delete(m.id)
@@ -43,9 +58,10 @@ export class Cdp {
   }
 
   send<T>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+    if (this.crashed.has(sessionId)) return Promise.reject(crash(method))
     const id = ++this.last
     this.socket.send(JSON.stringify({ id, method, params, sessionId }))
-    return new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject, what: method }))
+    return new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject, what: method, sessionId }))
   }
 
   on(listener: (m: Message) => void): () => void {
