@@ -36,7 +36,7 @@ import { PageTools } from './webmcp/pages.ts'
 const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
 /** The longest time that clients wait at the start for the tools of servers, in ms. */
-const patience = 3000
+const patience = 5000
 
 let permissions: State['permissions'] = { bookmarks: false, debugger: false, origins: [] }
 const changed = () => publisher.changed()
@@ -219,8 +219,8 @@ const links = new Links({
     notifyOrigins(pairing)
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
-    await Promise.all([runningModule(), followRegistry()])
-    await timeout(patience, registry.listed!) // some clients list tools only once
+    // Some clients list tools only once.
+    await Promise.all([runningModule(), timeout(patience, followRegistry().then(() => registry.listed))])
     ;(await runningModule()).serve(connection, pairing)
   },
   ended: (pairing) => started.stop(pairing),

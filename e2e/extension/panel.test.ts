@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { SubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { listen } from '../rig/harness.ts'
 import { sdkServer } from '../web/servers/sdkserver.ts'
+import { admitPages, sdkSessions } from '../web/servers/sdksessions.ts'
 import { RawChromium } from '../rig/rawchromium.ts'
+import { TestBridge } from './bridge.ts'
 import { Chromium, extensionId, loading } from './chromium.ts'
 import { extensionFolder } from './profiles.ts'
 import { call, hasTool, Rig } from './rig.ts'
@@ -130,6 +135,61 @@ test('a storage that fails once is read again, and the panel shows the state', a
   const panel = await browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
   await panel.until((find) => !!(0, eval)(find), [deep('button', 'Stop everything')], 'the state is shown')
 })
+
+test(
+  'a database that opens late at the start of a worker ends no subscription of a client',
+  { timeout: 60_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'portolan-late-'))
+    await cp(extensionFolder, folder, { recursive: true })
+    const file = join(folder, 'background.js')
+    const late = `{
+    const { open } = IDBFactory.prototype
+    let first = true
+    IDBFactory.prototype.open = function(name, ...rest) {
+      if (name !== 'portolan' || !first) return open.call(this, name, ...rest)
+      first = false
+      const request = {}
+      chrome.storage.local.get('late').then(({ late = 0 }) => setTimeout(() => {
+        const real = open.call(this, name, ...rest)
+        real.onupgradeneeded = () => Object.assign(request, { result: real.result }).onupgradeneeded()
+        real.onsuccess = () => Object.assign(request, { result: real.result }).onsuccess()
+      }, late))
+      return request
+    }
+  }\n`
+    await writeFile(file, late + await readFile(file, 'utf8'))
+    const browser = new Chromium(await RawChromium.newProfile(), loading(folder))
+    const rig = new Rig(await TestBridge.create(), browser)
+    open.push(rig, { close: () => rm(folder, { recursive: true }) })
+    await rig.browser.start()
+    await rig.bridge.start()
+    await rig.openPanel()
+    await rig.pair()
+    const again = Promise.withResolvers<void>()
+    let subscriptions = 0
+    const sessions = sdkSessions(() => {
+      const program = new McpServer({ name: 'harbour', version: '1' }, {
+        capabilities: { resources: { subscribe: true } },
+      })
+      program.registerResource('chart', 'harbour://chart', {}, () => ({ contents: [] }))
+      program.server.setRequestHandler(SubscribeRequestSchema, () => {
+        if (++subscriptions === 2) again.resolve()
+        return {}
+      })
+      return program
+    })
+    const server = await listen((req, res) => (admitPages(req, res) ? undefined : void sessions(req, res)))
+    open.push(server)
+    const desk = await rig.bridge.stdioClient('desk')
+    await rig.addServers({ harbour: `${server.url}/mcp` })
+    await desk.subscribeResource({ uri: 'harbour://chart' })
+    assert.equal(subscriptions, 1)
+    await rig.panel.evaluate(() => chrome.storage.local.set({ late: 6000 })) // the registry waits for 5 s
+    await rig.killWorker()
+    await again.promise
+  },
+)
 
 test('damage in the storage is left out alone, and the log names it', async () => {
   const rig = await Rig.create({ granted: true })

@@ -1,4 +1,5 @@
 import { create } from '../../wasm/js/page/create.ts'
+import { once } from '../../wasm/js/page/imported.ts'
 import type { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
@@ -25,7 +26,6 @@ const storage: StorageAdapter = {
 /** The registry of the user's MCP servers, for the extension's pages and for desktop clients. */
 export class PublishedRegistry {
   #registry: RegistryImage | undefined
-  #starting: Promise<RegistryImage> | undefined
   readonly #offers: PublishedOffers
   #known = new Map<string, string[]>()
   /** Calls of desktop clients under way, by id. */
@@ -112,14 +112,17 @@ export class PublishedRegistry {
     }
   }
 
-  /** Loads the stored servers, and connects to those that are on. */
-  open(): Promise<RegistryImage> {
-    this.#starting ??= this.#start().catch((e: unknown) => {
-      this.#starting = undefined
-      throw e
-    })
-    return this.#starting
-  }
+  /** Loads the stored servers, and connects to those that are on. A database may open late, as on a slow disk. */
+  readonly open = once(async () => {
+    for (let left = 9;;) {
+      try {
+        return await this.#start()
+      } catch (e) {
+        if (!left--) throw e
+        await new Promise((resolve) => setTimeout(resolve, 2000))
+      }
+    }
+  })
 
   async #start(): Promise<RegistryImage> {
     const registry = await create({
@@ -221,7 +224,7 @@ const knownLists = (servers: Snapshot['servers']) =>
 /** Servers came or went, or a list is not known any more. A list that becomes known has not changed. */
 function haveChanged(before: Map<string, string[]>, now: Map<string, string[]>): boolean {
   return before.size !== now.size ||
-    [...before].some(([name, lists]) => !lists.every((list) => now.get(name)?.includes(list)) || !now.has(name))
+    [...before].some(([name, lists]) => !now.has(name) || lists.some((list) => !now.get(name)!.includes(list)))
 }
 
 function faultOf(e: unknown): ToolFault {
