@@ -431,7 +431,7 @@ test('the first list of a service worker that starts again has the tools of serv
   assert.deepEqual(tools.filter((t) => t.name.endsWith('__pay')).map((t) => t.name), ['harbour__pay', 'twin__pay'])
 })
 
-test('a service worker that starts again watches what clients still watch', async () => {
+test('a service worker that starts again watches what clients still watch', { timeout: 60_000 }, async () => {
   await desk.subscribeResource({ uri: 'harbour://chart' })
   await server.watched('harbour://chart', 1)
   const changed = new Promise<void>((resolve) =>
