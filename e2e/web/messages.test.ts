@@ -336,23 +336,44 @@ test('P19: a registry across a port has the same messages and tools', async () =
   port1.close()
 })
 
-test('across a port, the deadline of a call stands still while a person is asked, too', async () => {
-  const { promise: approved, resolve: approve } = Promise.withResolvers<'once'>()
-  const r = await open({ onApprove: ({ tool }) => tool === 'echo' ? approved : 'once' })
-  const { port1, port2 } = new MessageChannel()
-  const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
-  const remote = await connectRegistry(portChannel(port2 as unknown as PortLike))
-  const asked = remote.dispatch('demo__echo', { text: 'allowed' }, { timeoutMs: 300 })
-  asked.catch(() => {}) // awaited below
-  const later = remote.dispatch('demo__count', { to: 100, delayMs: 100 }, { timeoutMs: 900 })
-  await assert.rejects(later, { code: 'timeout' })
-  approve('once')
-  assert.equal(await asked, 'allowed')
-  await remote.close()
-  stop()
-  port1.close()
-  await r.close()
-})
+test(
+  'across a port, the deadline of a call stands still while a person is asked, too',
+  { timeout: 20_000 },
+  async (t) => {
+    const { promise: approved, resolve: approve } = Promise.withResolvers<'once'>()
+    const isAsked = Promise.withResolvers<void>()
+    const r = await open({
+      onApprove: ({ tool }) => tool === 'echo' ? approved : (isAsked.resolve(), new Promise(() => {})),
+    })
+    const { port1, port2 } = new MessageChannel()
+    const near = portChannel(port1 as unknown as PortLike), { post } = near
+    const rests = Promise.withResolvers<void>()
+    near.post = (message) => {
+      post(message)
+      if ('waits' in (message as object)) rests.resolve()
+    }
+    const stop = serveRegistry(r, near)
+    const remote = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    // The clock moves only here, whatever the machine does meanwhile.
+    let now = performance.now()
+    const clock = t.mock.method(performance, 'now', () => now)
+    const asked = remote.dispatch('demo__echo', { text: 'allowed' }, { timeoutMs: 300 })
+    asked.catch(() => {}) // awaited below
+    await rests.promise
+    await remote.approvals() // what was posted before has arrived
+    const unanswered = remote.dispatch('demo__add', { a: 1, b: 2 }, { timeoutMs: 60_000 })
+    await isAsked.promise
+    now += 120_000
+    await assert.rejects(unanswered, { code: 'timeout' })
+    approve('once')
+    assert.equal(await asked, 'allowed')
+    clock.mock.restore()
+    await remote.close()
+    stop()
+    port1.close()
+    await r.close()
+  },
+)
 
 test('P19: a cut result keeps its handle beside its pictures', async () => {
   const short = await open({ limits: { resultBytes: 100 } })
