@@ -518,3 +518,20 @@ test('a form ends with the registry whose prompt it is for', async (t) => {
   await p.dialog.waitFor({ state: 'detached' })
   assert.deepEqual(p.faults, [])
 })
+
+test('a form that is loaded while the menu loses its registry does not open', async (t) => {
+  const p = await chat(t)
+  await p.page.route('**/panel/form-*.js', async (route) => {
+    await p.page.evaluate(() => (window.menu.registry = undefined))
+    await route.continue()
+  })
+  await p.field.pressSequentially('/gr')
+  await p.options.first().click()
+  await p.page.evaluate(async () => {
+    await customElements.whenDefined('portolan-picked-prompt')
+    await new Promise((resolve) => setTimeout(resolve)) // what waits for the form goes on
+    await (window.menu as unknown as { updateComplete: Promise<unknown> }).updateComplete
+  })
+  assert.equal(await p.dialog.count(), 0)
+  assert.deepEqual(p.faults, [])
+})

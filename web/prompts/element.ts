@@ -341,15 +341,13 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     this.dismissed = slash.start
     this.using?.abort()
     const picked: Picked = { prompt, slash }
+    const using = this.using = new AbortController()
     void this.run(async () => {
-      if (prompt.arguments.length) {
-        await import('./form.ts')
-        if (this.isConnected) this.picked = picked
-        return
-      }
-      const using = this.using = new AbortController()
-      this.picked = picked
       try {
+        if (prompt.arguments.length) await import('./form.ts')
+        if (using.signal.aborted) return
+        this.picked = picked
+        if (prompt.arguments.length) return
         await this.use(prompt, {}, using.signal)
         this.picked = undefined
       } catch (e) {
