@@ -337,9 +337,10 @@ test('calls that hang at one server leave connections of the origin to another',
       return Promise.all(all)
     })
     await until(4)
+    assert.equal(await page.evaluate(() => window.leave()), 'aborted')
+    // The module has heard of the abort when it answers this.
     assert.equal(await page.evaluate(() => window.registry.dispatch('other__t', {})), 'at once')
     assert.equal(hanging.length, 4)
-    assert.equal(await page.evaluate(() => window.leave()), 'aborted')
     for (let answered = 0; answered < 7; answered++) {
       await until(Math.min(answered + 4, 7))
       result(hanging[answered]!, { content: [{ type: 'text', text: 'late' }] })
