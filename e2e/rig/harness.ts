@@ -81,8 +81,15 @@ export interface Listening {
   close(): Promise<void>
 }
 
-export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Listening> {
-  const server: Server = createServer(handler)
+export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => unknown): Promise<Listening> {
+  const server: Server = createServer(async (req, res) => {
+    try {
+      await handler(req, res)
+    } catch (e) {
+      // A client may leave before its body was read, as after the end of a call.
+      if ((e as NodeJS.ErrnoException).code !== 'ECONNRESET') throw e
+    }
+  })
   server.keepAliveTimeout = 0 // a client may be in this process, and busy for longer than any such time
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
