@@ -136,6 +136,25 @@ test('after a fault, what was added is not added again', async () => {
   await done(p)
 })
 
+test('what is pasted while a server is added stays', async () => {
+  const p = await openPanel(browser, site)
+  await p.page.evaluate(() => {
+    const { registry } = window, add = registry.addServer.bind(registry)
+    const held = new Promise((resolve) => Object.assign(window, { go: resolve }))
+    registry.addServer = async (...config) => (await held, add(...config))
+  })
+  await box(p).fill(JSON.stringify({ first: { url: steered.url } }))
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await box(p).fill(JSON.stringify({ second: { url: steered.url } }))
+  await p.panel.getByText('Tools will be called second__…').waitFor()
+  await p.page.evaluate('go()')
+  await p.panel.getByText('Added first.').waitFor()
+  assert.match(await box(p).inputValue(), /second/)
+  await p.panel.getByRole('button', { name: 'Add server' }).click()
+  await cardOf(p, 'second').getByText('Connected').waitFor()
+  await done(p)
+})
+
 test('an edit whose new name is taken meanwhile says what is saved', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
   await p.page.evaluate(() => {
