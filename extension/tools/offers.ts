@@ -188,7 +188,8 @@ export class PublishedOffers {
 /** The URI of a resource whose own URI another server has too. */
 const ownUri = (server: string, uri: string) => `portolan://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
 
-const marked = (server: string, meta: Params | undefined) => (
+/** Adds marks of its origin to what a server says beside a result. */
+export const marked = (server: string, meta: Params | undefined) => (
   { ...meta, 'portolan/server': server, 'portolan/untrusted': true }
 )
 

@@ -14,7 +14,7 @@ import type {
   StorageAdapter,
 } from '../../wasm/js/shared/types.ts'
 import * as browser from '../browser.ts'
-import { PublishedOffers } from './offers.ts'
+import { PublishedOffers, marked } from './offers.ts'
 import { ToolFault, type AskUser, type ServerQuestion, type Tool, type ToolCall } from './tool.ts'
 
 const storage: StorageAdapter = {
@@ -186,7 +186,11 @@ export class PublishedRegistry {
       annotations: definition.annotations as Tool['annotations'],
       flags: () => [...flags, ...scanDefinition(definition)],
       // Another server may get the name. A query may have secrets.
-      scope: async () => registry.getSnapshot().servers[server]!.config.url.split('?')[0]!,
+      scope: async () => {
+        const s = registry.getSnapshot().servers[server]
+        if (!s) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
+        return s.config.url.split('?')[0]!
+      },
       run: (call) => this.#call(registry, server, call),
     }))
     this.#cached = { snapshot: tools, tools: made }
@@ -202,8 +206,7 @@ export class PublishedRegistry {
         onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
       this.#offers.note(server, content)
-      const meta = { ..._meta, 'portolan/server': server, 'portolan/untrusted': true }
-      return { content, structuredContent, _meta: meta, isError }
+      return { content, structuredContent, _meta: marked(server, _meta), isError }
     } catch (e) {
       throw faultOf(e)
     } finally {
