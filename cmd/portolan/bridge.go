@@ -89,6 +89,9 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err != nil {
 		return err
 	}
+	if !*stdio && opts.Project != flags.Lookup("project").DefValue {
+		return fmt.Errorf("%w: --project needs --stdio; a client over HTTP sends the header %s", errUsage, bridge.HeaderProject)
+	}
 	log := stderr
 	if *file != "" {
 		l, err := openLog(*file)

@@ -51,6 +51,12 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if *proxyURL == "" && *server == "" {
 		return fmt.Errorf("%w: want --proxy or --server, or both", errUsage)
 	}
+	if *proxyURL == "" && *key+*ticket != "" {
+		return fmt.Errorf("%w: --key and --ticket are for a proxy, whose address --proxy says", errUsage)
+	}
+	if *server == "" && len(headers) > 0 {
+		return fmt.Errorf("%w: --header is for a server, whose address --server says", errUsage)
+	}
 	for name, u := range map[string]string{"--proxy": *proxyURL, "--server": *server} {
 		if parsed, err := url.Parse(u); err != nil || u != "" && parsed.Host == "" { // the URL may hold a key
 			return fmt.Errorf("%w: %s: not an absolute URL", errUsage, name)

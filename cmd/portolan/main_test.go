@@ -213,6 +213,9 @@ func TestMisspeltWords(t *testing.T) {
 		{[]string{"gateway", "--idle", "5", "--", "cat"}, "for flag -idle: want a time such as 10m ("},
 		{[]string{"proxy", "ticket", "--origin", "https://a.example", "--host", "b.example"}, "the key in TICKET_KEYS is shorter than 22 characters"},
 		{[]string{"proxy", "ticket", "--days", "many"}, "for flag -days: want a number ("},
+		{[]string{"doctor", "--server", "http://x", "--key", "k"}, "--key and --ticket are for a proxy, whose address --proxy says ("},
+		{[]string{"doctor", "--proxy", "http://x", "--header", "A: b"}, "--header is for a server, whose address --server says ("},
+		{[]string{"bridge", "--project", "tides", "--log-file", "."}, "--project needs --stdio; a client over HTTP sends the header Portolan-Project ("},
 		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
 	} {
 		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
