@@ -36,7 +36,7 @@ func BenchmarkCall(b *testing.B) {
 		clientIn, bridgeOut := io.Pipe()
 		bridgeIn, clientOut := io.Pipe()
 		ended := make(chan error, 1)
-		go func() { ended <- bridge.ServeClient(context.Background(), bridgeIn, bridgeOut) }()
+		go func() { ended <- bridge.ServeClient(context.Background(), "", bridgeIn, bridgeOut) }()
 		d := newDesktop(b, &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
 		b.Cleanup(func() { clientOut.Close(); <-ended; clientIn.Close() })
 		return d.ClientSession

@@ -232,11 +232,11 @@ func (b *Bridge) closeSessions() {
 	}
 }
 
-// ServeClient serves one desktop client until its input or ctx ends. Each message is
-// one line. The command portolan bridge --stdio uses it, beside Serve.
-func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+// ServeClient serves one desktop client of a browser profile until its input or ctx ends. Each
+// message is one line. The command portolan bridge --stdio uses it, beside Serve.
+func (b *Bridge) ServeClient(ctx context.Context, profile string, in io.ReadCloser, out io.WriteCloser) error {
 	w := &lineWriter{w: out}
-	return b.serveClient(ctx, "", b.opts.Project, func() {}, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: struct {
+	return b.serveClient(ctx, profile, b.opts.Project, func() {}, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: struct {
 		io.Writer
 		io.Closer
 	}{w, out}})

@@ -83,7 +83,7 @@ func TestModernClients(t *testing.T) {
 			transport, project := overHTTP(t, b, ""), ""
 			end := func() {}
 			if kind == "stdio" {
-				transport, end = overStdio(t, b)
+				transport, end = overStdio(t, b, "")
 				project = "harbour"
 			}
 			heard, logs := make(chan string, 100), make(chan string, 100)
@@ -270,7 +270,7 @@ func TestPausedCallsEnd(t *testing.T) {
 	refused(t, "a state whose time is over", err)
 
 	b.SetPause(time.Hour)
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	client := mcp.NewClient(&mcp.Implementation{Name: "own", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: namer, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})

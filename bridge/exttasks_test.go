@@ -134,7 +134,7 @@ func rawHTTP(t *testing.T, b *bridge.Bridge, name, can string) rawClient {
 }
 
 func rawStdio(t *testing.T, b *bridge.Bridge, name, can string) (rawClient, func()) {
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	c, err := transport.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ func (d *desktop) who(t *testing.T) [2]string {
 }
 
 // overStdio returns a client's transport over ServeClient, and a function that ends it.
-func overStdio(t *testing.T, b *bridge.Bridge) (mcp.Transport, func()) {
+func overStdio(t *testing.T, b *bridge.Bridge, profile string) (mcp.Transport, func()) {
 	clientIn, bridgeOut := io.Pipe()
 	bridgeIn, clientOut := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- b.ServeClient(context.Background(), bridgeIn, bridgeOut) }()
+	go func() { served <- b.ServeClient(context.Background(), profile, bridgeIn, bridgeOut) }()
 	return &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, func() {
 		clientOut.Close()
 		if err := <-served; err != nil {
@@ -50,15 +50,15 @@ func TestClientsOfTheSameName(t *testing.T) {
 			t.Errorf("%s is %q, want %q of project %q", what, got, instance, project)
 		}
 	}
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	check("a client over HTTP", http1, "1", "")
 	first := newDesktop(t, transport, nil)
 	check("the first stdio client", first, "1 harbour", "harbour")
-	transport, endSecond := overStdio(t, b)
+	transport, endSecond := overStdio(t, b, "")
 	second := newDesktop(t, transport, nil)
 	check("the second", second, "2 harbour", "harbour")
 	end()
-	transport, end = overStdio(t, b)
+	transport, end = overStdio(t, b, "")
 	defer end()
 	defer endSecond()
 	check("the first, started again", newDesktop(t, transport, nil), "1 harbour", "harbour")
@@ -83,7 +83,7 @@ func TestAClientThatWatchedLeavesItsNumber(t *testing.T) {
 	for _, kind := range []string{"stdio", "HTTP"} {
 		begin := func() (*desktop, func()) {
 			if kind == "stdio" {
-				transport, end := overStdio(t, b)
+				transport, end := overStdio(t, b, "")
 				return newDesktop(t, transport, nil), end
 			}
 			d := newDesktop(t, overHTTP(t, b, ""), nil)
@@ -170,7 +170,7 @@ func TestProjectOfRoots(t *testing.T) {
 	b, _, _ := paired(t, &bridge.Options{Project: "harbour"})
 	client := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "1"}, nil)
 	client.AddRoots(&mcp.Root{URI: "file:///home/ann/code/caf%C3%A9"})
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	defer end()
 	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
@@ -214,7 +214,7 @@ func slowRoots(t *testing.T, b *bridge.Bridge) (c *mcp.Client, d *desktop, listi
 			}
 		}
 	})
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	session, err := c.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func TestAClientOutlivesItsBridge(t *testing.T) {
 
 			go func() {
 				clientEnded, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
-					return second.ServeClient(context.Background(), in, out)
+					return second.ServeClient(context.Background(), "", in, out)
 				})
 				ended <- served{clientEnded, err}
 			}()

@@ -58,7 +58,7 @@ func TestAClientThatDoesNotReadKeepsNoEventsBack(t *testing.T) {
 	clientIn, bridgeOut := io.Pipe()
 	bridgeIn, clientOut := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- b.ServeClient(t.Context(), bridgeIn, bridgeOut) }()
+	go func() { served <- b.ServeClient(t.Context(), "", bridgeIn, bridgeOut) }()
 	stuck := bufio.NewScanner(clientIn)
 	for _, m := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +

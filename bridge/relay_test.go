@@ -191,7 +191,7 @@ func TestQuestionsGoToTheirCaller(t *testing.T) {
 func TestAnAnswerBeyondTheLimit(t *testing.T) {
 	b, _, _ := paired(t, nil)
 	name := strings.Repeat("x", 3<<20)
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	defer end()
 	d := newDesktop(t, transport, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -229,7 +229,7 @@ func TestAFloodOfProgress(t *testing.T) {
 // Arguments and results of one call must not end the connection that all clients share.
 func TestMessagesThatAreNestedTooDeeply(t *testing.T) {
 	b, e, other := paired(t, nil)
-	transport, end := overStdio(t, b)
+	transport, end := overStdio(t, b, "")
 	defer end()
 	d := newDesktop(t, transport, nil)
 	waits := make(chan error, 1)
@@ -401,7 +401,7 @@ func TestAClientThatLeaves(t *testing.T) {
 	clientIn, bridgeOut := io.Pipe()
 	bridgeIn, clientOut := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- b.ServeClient(context.Background(), bridgeIn, bridgeOut) }()
+	go func() { served <- b.ServeClient(context.Background(), "", bridgeIn, bridgeOut) }()
 	d = newDesktop(t, &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
 	go d.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "stdio"}})
 	<-e.waiting
@@ -427,6 +427,9 @@ func TestProfilesAreAddressed(t *testing.T) {
 		named[name] = newDesktop(t, overHTTP(t, b, "?profile="+name), nil)
 		named[name].names(t, true)
 	}
+	transport, end := overStdio(t, b, "Home")
+	defer end()
+	named["over stdio"] = newDesktop(t, transport, nil)
 	got, isError := d.call(t, "echo", nil)
 	if !isError || !strings.Contains(got, `"Home" (install-Home), "Work" (install-Work)`) ||
 		!strings.Contains(got, "--profile") {
@@ -435,7 +438,7 @@ func TestProfilesAreAddressed(t *testing.T) {
 	if _, err := d.ListTools(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "install-Home") {
 		t.Errorf("the list with two profiles: %v", err)
 	}
-	for name, want := range map[string]string{"Work": "Work: {}", "Home": "Home: {}", "install-Home": "Home: {}"} {
+	for name, want := range map[string]string{"Work": "Work: {}", "Home": "Home: {}", "install-Home": "Home: {}", "over stdio": "Home: {}"} {
 		if got, _ := named[name].call(t, "echo", map[string]any{}); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -638,7 +641,7 @@ func TestLinesThatAreNoMessagesEndNoSession(t *testing.T) {
 	b := start(t, &bridge.Options{Dir: dir})
 	for name, serve := range map[string]func(in io.ReadCloser, out io.WriteCloser) error{
 		"of its own bridge": func(in io.ReadCloser, out io.WriteCloser) error {
-			return b.ServeClient(context.Background(), in, out)
+			return b.ServeClient(context.Background(), "", in, out)
 		},
 		"attached to another": func(in io.ReadCloser, out io.WriteCloser) error {
 			l, err := bridge.Dial(t.Context(), &bridge.Options{Address: b.Addr(), Dir: dir})

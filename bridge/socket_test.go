@@ -439,7 +439,7 @@ func TestPairingsThatCannotBeRead(t *testing.T) {
 	e := newExtension("Work")
 	e.pair(t, b)
 	_, open := e.open(t, b)
-	transport, leave := overStdio(t, b)
+	transport, leave := overStdio(t, b, "")
 	t.Cleanup(leave)
 	d := newDesktop(t, transport, nil)
 	d.names(t, true)

@@ -104,7 +104,9 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	opts.Ephemeral = *ephemeral
 	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
 	if *stdio {
-		return bridgeStdio(ctx, opts, os.Stdin, stdout, stderr)
+		profile := opts.Profile
+		opts.Profile = "" // clients that attach have their own choice, whichever process has the port
+		return bridgeStdio(ctx, opts, profile, os.Stdin, stdout, stderr)
 	}
 	b, err := listen(ctx, opts)
 	if err != nil {
@@ -158,7 +160,7 @@ func printAddress(b *bridge.Bridge, opts *bridge.Options, w io.Writer) error {
 
 // bridgeStdio serves the client at stdin and stdout, so that stdout has MCP messages only.
 // If another bridge of the user has the port, it passes the client's messages to that one.
-func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser, stdout, stderr io.Writer) error {
+func bridgeStdio(ctx context.Context, opts *bridge.Options, profile string, stdin io.ReadCloser, stdout, stderr io.Writer) error {
 	b, err := bridge.New(opts)
 	if err != nil {
 		return err
@@ -176,7 +178,7 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 			}
 		}
 		if other != nil {
-			return bounded(ctx, func(ctx context.Context) error { return attachStdio(ctx, other, opts, stdin, stdout) })
+			return bounded(ctx, func(ctx context.Context) error { return attachStdio(ctx, other, opts, profile, stdin, stdout) })
 		}
 	}
 	if err := printAddress(b, opts, stderr); err != nil {
@@ -184,7 +186,7 @@ func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser,
 	}
 	return bounded(ctx, func(ctx context.Context) error {
 		return serveWith(ctx, b, func(ctx context.Context) error {
-			return b.ServeClient(ctx, stdin, writeCloser{stdout})
+			return b.ServeClient(ctx, profile, stdin, writeCloser{stdout})
 		})
 	})
 }
@@ -202,7 +204,9 @@ func serveWith(ctx context.Context, b *bridge.Bridge, f func(context.Context) er
 
 // attachStdio passes the client at stdin on to the bridge that has the port. When that one ends, another one goes on:
 // one that has taken the port meanwhile, or this process.
-func attachStdio(ctx context.Context, other *bridge.Local, opts *bridge.Options, stdin io.ReadCloser, stdout io.Writer) error {
+func attachStdio(
+	ctx context.Context, other *bridge.Local, opts *bridge.Options, profile string, stdin io.ReadCloser, stdout io.Writer,
+) error {
 	client := bridge.KeepClient(stdin, stdout)
 	defer client.Close()
 	for {
@@ -210,7 +214,7 @@ func attachStdio(ctx context.Context, other *bridge.Local, opts *bridge.Options,
 			"address", opts.Address)
 		ended, err := client.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
 			defer other.Close()
-			return other.Attach(ctx, opts.Profile, opts.Project, in, out)
+			return other.Attach(ctx, profile, opts.Project, in, out)
 		})
 		if ended || ctx.Err() != nil || !errors.Is(err, bridge.ErrEnded) {
 			return err
@@ -223,7 +227,9 @@ func attachStdio(ctx context.Context, other *bridge.Local, opts *bridge.Options,
 		if own != nil {
 			opts.Logger.Info("this bridge has the port now", "address", own.Addr())
 			return serveWith(ctx, own, func(ctx context.Context) error {
-				_, err := client.Serve(func(in io.ReadCloser, out io.WriteCloser) error { return own.ServeClient(ctx, in, out) })
+				_, err := client.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+					return own.ServeClient(ctx, profile, in, out)
+				})
 				return err
 			})
 		}

@@ -269,6 +269,28 @@ func TestBridgeStdio(t *testing.T) {
 	}
 }
 
+// The profile that the first client chooses is not that of a client that attaches to its bridge.
+func TestBridgeStdioProfiles(t *testing.T) {
+	p := newProgram(t)
+	connect := func(args ...string) *mcp.ClientSession {
+		t.Helper()
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, nil).
+			Connect(t.Context(), &mcp.CommandTransport{Command: p.command(append([]string{"--stdio"}, args...)...)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { session.Close() })
+		return session
+	}
+	connect("--profile", "Home")
+	other := connect()
+	p.extend(t, p.pair(t)) // the profile "Work"
+	result, err := other.CallTool(t.Context(), &mcp.CallToolParams{Name: "hello"})
+	if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "from the browser" {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 // The client that began the bridge leaves. The others go on: one of them has the port then.
 func TestBridgeStdioGoesOnWithoutTheFirst(t *testing.T) {
 	p := newProgram(t)
