@@ -38,11 +38,12 @@ func main() {
 // configured returns the policy. A policy with mistakes in its configuration is closed.
 func configured() (*proxy.Policy, error) {
 	cfg, problem := proxy.Env(variable)
-	if variable("LOG_REFUSALS") == "true" {
+	logs, unclear := proxy.Flag(variable, "LOG_REFUSALS")
+	if logs {
 		cfg.OnRefusal = logRefusal
 	}
 	p, err := proxy.New(cfg)
-	if problem = errors.Join(problem, err); problem != nil {
+	if problem = errors.Join(problem, unclear, err); problem != nil {
 		p, _ = proxy.New(proxy.Config{})
 	}
 	return p, problem

@@ -29,7 +29,7 @@ var configs = map[string]map[string]string{
 	"closed": {},
 	"tight": local(map[string]string{
 		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2",
-		"FIRST_BYTE_SECONDS": "1", "METRICS_KEYS": metricsKey, "LOG_REFUSALS": "true",
+		"FIRST_BYTE_SECONDS": "1", "METRICS_KEYS": metricsKey, "LOG_REFUSALS": "yes",
 	}),
 }
 

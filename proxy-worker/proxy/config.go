@@ -74,14 +74,9 @@ func Env(get func(name string) string) (Config, error) {
 		return n
 	}
 	flag := func(name string) bool {
-		switch strings.ToLower(strings.TrimSpace(get(name))) {
-		case "1", "true", "yes", "on":
-			return true
-		case "", "0", "false", "no", "off":
-			return false
-		}
-		problems = append(problems, errors.New(name+" is neither true nor false"))
-		return false
+		on, err := Flag(get, name)
+		problems = append(problems, err)
+		return on
 	}
 	cfg := Config{
 		Origins: list("ALLOWED_ORIGINS"), Hosts: list("ALLOWED_HOSTS"), Keys: list("CALLER_KEYS"),
@@ -113,6 +108,17 @@ func Env(get func(name string) string) (Config, error) {
 		cfg.TrustedProxies = append(cfg.TrustedProxies, network)
 	}
 	return cfg, errors.Join(problems...)
+}
+
+// Flag reads an environment variable that is true or false.
+func Flag(get func(name string) string, name string) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(get(name))) {
+	case "1", "true", "yes", "on":
+		return true, nil
+	case "", "0", "false", "no", "off":
+		return false, nil
+	}
+	return false, errors.New(name + " is neither true nor false")
 }
 
 // List returns the values of a list in an environment variable.
