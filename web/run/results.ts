@@ -62,7 +62,7 @@ export function normalised(url: string): string | undefined {
     const u = new URL(url)
     if (!/^https?:$/.test(u.protocol) || u.username || u.password) return undefined
     const kept = [...u.searchParams].filter(([name]) => !/^utm_/i.test(name)).sort()
-    const path = u.pathname.replace(/\/+$/, '').replaceAll('%28', '(').replaceAll('%29', ')')
+    const path = u.pathname.replace(/\/$/, '').replaceAll('%28', '(').replaceAll('%29', ')')
     return `${u.hostname.replace(/^www\./, '')}:${u.port}${path}?${new URLSearchParams(kept)}`
   } catch {
     return undefined

@@ -414,7 +414,7 @@ export class Skills {
   async #children(entry: Entry, path: string, signal: AbortSignal | undefined): Promise<types.SkillEntry[]> {
     const { server, files } = entry
     this.#checkState(entry)
-    const at = uriIn(entry, path.replace(/\/+$/, ''))
+    const at = uriIn(entry, path.replace(/\/$/, ''))
     const fault = () => invalid(server, `${JSON.stringify(path.slice(0, 200))} is no directory of the skill`)
     if (at === undefined) throw fault()
     const children = new Map<string, types.SkillEntry>()
