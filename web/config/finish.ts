@@ -48,8 +48,8 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
       ask(header)(p)
     })
     const input = idsOf(headers[header]!).find((id) => inputs.has(id))
-    if (!isSecretHeader(header, value) && !(input && inputs.get(input)!.password)) continue
-    entry.secrets.push(input ? { header, origin, input } : { header, origin })
+    if (isSecretHeader(header, value) || input && inputs.get(input)!.password)
+      entry.secrets.push({ header, origin, ...(input && { input }) })
   }
   if (Object.keys(headers).length) config.headers = headers
   const { transport, enabled, proxy, timeoutMs, tools } = draft
