@@ -90,6 +90,23 @@ test('a task stays with its server when the server is renamed', async (t) => {
   assert.deepEqual(await r.tasks(), [])
 })
 
+test('a server that gets the name of another one, or another address, does not get the ids of its tasks', async (t) => {
+  const [server, other] = [await taskServer(), await taskServer()]
+  t.after(() => Promise.all([server.close(), other.close()]))
+  const r = await createRegistry({ storage: mapStorage(), servers: { s: { url: server.url } } })
+  t.after(() => r.close())
+  await r.discover()
+  const { taskId } = await r.call('s__research_optional', { topic: 'tides' }, { detach: true })
+  await r.removeServer('s')
+  assert.deepEqual(await r.tasks(), [])
+  await r.addServer('s', { url: other.url })
+  assert.deepEqual(await r.tasks(), [])
+  await r.updateServer('s', { url: server.url })
+  const [task] = await r.tasks()
+  assert.equal(task!.taskId, taskId)
+  await task!.cancel()
+})
+
 test('a task whose time is over is not listed, and says what to do', async (t) => {
   const server = await taskServer(0)
   t.after(() => server.close())

@@ -604,7 +604,7 @@ export class RegistryImage implements types.Registry, HostListener {
       requests: this.requests,
       take: (answer) => this.#take(answer),
       stored: this.#owner.tasks?.bind(this.#owner),
-      servers: () => this.#servers,
+      snapshot: this.getSnapshot,
     })
   )
 

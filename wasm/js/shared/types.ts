@@ -1610,6 +1610,8 @@ export interface TaskInfo {
   startedAt: number
   /** When the server may forget the task. */
   expiresAt?: number
+  /** Of the server. A later server of its name, elsewhere, does not get the task's id. */
+  origin?: string
 }
 
 /** Options of {@link TaskHandle.wait}. */

@@ -2,7 +2,8 @@ import type { Requests } from '../requests.ts'
 import { checkFields } from '../../shared/fields.ts'
 import type { Begun, Called } from '../../shared/protocol.ts'
 import { RegistryError } from '../../shared/registry-error.ts'
-import type { TaskHandle, TaskInfo, ToolResult, WaitOptions } from '../../shared/types.ts'
+import type { Snapshot, TaskHandle, TaskInfo, ToolResult, WaitOptions } from '../../shared/types.ts'
+import { originAt } from './offered.ts'
 
 /** The registry, as far as the part uses it. */
 interface TaskSource {
@@ -11,7 +12,7 @@ interface TaskSource {
   take(answer: Called): Promise<ToolResult>
   /** The stored tasks, after a change of them. Absent if another realm owns the registry. */
   stored: ((change?: (tasks: TaskInfo[]) => TaskInfo[]) => Promise<TaskInfo[]>) | undefined
-  servers(): Record<string, unknown>
+  snapshot(): Snapshot
 }
 
 /** The most tasks that are stored. The oldest go first. */
@@ -40,17 +41,16 @@ export class Tasks {
     if (!('task' in answer)) {
       const result = take(answer)
       result.catch(() => {}) // until somebody waits
-      const cancel = async () => {}
-      return { server, tool, taskId: '', status: 'completed', startedAt, wait: () => result, cancel }
+      return { server, tool, taskId: '', status: 'completed', startedAt, wait: () => result, cancel: async () => {} }
     }
-    const { taskId, status, ttl, ttlMs } = answer.task
-    const lives = ttlMs ?? ttl
+    const { taskId, status, ttl, ttlMs: lives = ttl } = answer.task
     const info: TaskInfo = {
       server,
       tool,
       taskId,
       status,
       startedAt,
+      origin: originAt(this.#source, server),
       ...(typeof lives === 'number' && { expiresAt: startedAt + lives }),
     }
     await this.#source.stored?.((tasks) => [...tasks.filter((t) => !same(t, info) && !expired(t)), info].slice(-MOST))
@@ -59,15 +59,16 @@ export class Tasks {
 
   /** The tasks that are not over, as far as it is known. */
   async list(): Promise<TaskHandle[]> {
-    const { stored, requests, servers } = this.#source
-    const known = stored ? await stored() : await requests.ask<TaskInfo[]>({ method: 'tasks' })
-    return known.filter((t) => !expired(t) && Object.hasOwn(servers(), t.server)).map((t) => this.#handle(t))
+    const { stored, requests } = this.#source
+    const known = stored
+      ? (await stored()).filter((t) => !expired(t) && t.origin === originAt(this.#source, t.server))
+      : await requests.ask<TaskInfo[]>({ method: 'tasks' })
+    return known.map((t) => this.#handle(t))
   }
 
   #handle(info: TaskInfo): TaskHandle {
-    const { server, tool, taskId } = info
+    const { server: name, tool, taskId } = info
     const forget = () => this.#source.stored?.((tasks) => tasks.filter((t) => !same(t, info)))
-    const about = { name: server, taskId }
     return {
       ...info,
       wait: async (options: WaitOptions = {}) => {
@@ -75,13 +76,13 @@ export class Tasks {
         if (expired(info)) {
           await forget()
           const hint = 'Call the tool again.'
-          throw new RegistryError('gone', 'the server keeps the task no longer', { server, hint })
+          throw new RegistryError('gone', 'the server keeps the task no longer', { server: name, hint })
         }
-        const { signal, onProgress, callId } = options
+        const { callId } = options
         try {
           const answer = await this.#source.requests.ask<Called>(
-            { method: 'waitTask', tool, callId, ...about },
-            { signal, onProgress, about: { tool, callId } },
+            { method: 'waitTask', name, tool, taskId, callId },
+            { ...options, about: { tool, callId } },
           )
           await forget()
           return await this.#source.take(answer)
@@ -91,7 +92,7 @@ export class Tasks {
         }
       },
       cancel: async () => {
-        await this.#source.requests.ask({ method: 'cancelTask', ...about })
+        await this.#source.requests.ask({ method: 'cancelTask', name, taskId })
         await forget()
       },
     }
