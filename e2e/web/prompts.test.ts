@@ -395,6 +395,30 @@ test('a list that failed is asked for again when the menu opens again', async (t
   assert.deepEqual(p.faults, [])
 })
 
+test('a server that is added while the prompts are listed is listed, too', async (t) => {
+  const p = await chat(t)
+  await p.page.evaluate(() => {
+    const registry = window.menu.registry!
+    const prompts = registry.prompts.bind(registry)
+    registry.prompts = async () => {
+      registry.prompts = prompts
+      const listed = await prompts()
+      await registry.addServer('other', { url: 'builtin:demo' })
+      await registry.discover()
+      await prompts({ servers: ['other'] })
+      await new Promise<void>((resolve) => {
+        const look = () => registry.getSnapshot().servers['other']!.promptCount && resolve()
+        registry.subscribe(look)
+        look()
+      })
+      return listed
+    }
+  })
+  await p.field.pressSequentially('/')
+  await p.options.getByText('Greet somebody').nth(1).waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
 test('another registry shows no fault of the last one, and does not wait for it', async (t) => {
   const list = results['prompts/list']!
   delete results['prompts/list']

@@ -321,15 +321,20 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     if (this.loading || (this.asked !== undefined && this.asked === this.lists())) return
     this.loading = true
     let fault: RegistryError | undefined
-    let prompts: PromptInfo[] | undefined
+    let { prompts } = this
+    const names = () => String(Object.keys(registry.getSnapshot().servers))
+    let asked: string
     try {
-      prompts = await registry.prompts()
+      do {
+        asked = names()
+        prompts = await registry.prompts()
+      } while (asked !== names()) // a server was added meanwhile
     } catch (e) {
       fault = e as RegistryError
     }
     if (registry !== this.registry) return
     this.loading = false
-    this.prompts = prompts ?? this.prompts
+    this.prompts = prompts
     this.fault = fault
     this.asked = this.lists()
     this.at = Math.max(0, Math.min(this.at, this.found().length - 1))
