@@ -9,7 +9,7 @@ import { basic } from './finish.ts'
 /** A prompt, a variable, a path, and then a program that adds servers. */
 const before = /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?/
 const programs =
-  /(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/
+  /(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S*|[a-z-]{2,20}\s+--add-mcp|p?npx|uvx|bunx|docker)\s/
 const starts = new RegExp(before.source + programs.source, 'i')
 
 /** Whether the text begins like a command that is understood. */
@@ -20,14 +20,13 @@ export function readCommands(s: string): Found | null | undefined {
   const all = commands(s)
   if (!all) return null
   const found: Found = { kind: 'claude-command', drafts: [], declared: new Map() }
-  let curls = 0
   for (const words of all.slice(0, 1000)) {
     const rest = words.slice(words.findIndex((w) => !/^(?:[$>%#]|sudo|[A-Za-z_]\w{0,50}=.*)$/s.test(w)))
     const program = rest[0]!.replace(/^.*[\\/]/s, '')
     if (/^curl(?:\.exe)?$/i.test(program)) {
       const draft = curl(rest.slice(1))
       if (draft) found.drafts.push(draft)
-      curls++
+      found.kind = 'curl'
       continue
     }
     const json = rest.indexOf('--add-mcp')
@@ -38,13 +37,12 @@ export function readCommands(s: string): Found | null | undefined {
     else if (verb === 'add-json')
       addJSON(found, added.find((w) => w.trimStart().startsWith('{')), [...options(added)].find(([flag]) => !flag)?.[1])
     else if (verb === 'add') found.drafts.push(addOf(added))
-    else if (/^(?:npx|uvx|bunx|pnpx)$/.test(program)) {
+    else if (/^(?:p?npx|uvx|bunx|docker)$/.test(program)) {
       const stdio = { command: program, args: rest.slice(1), env: {} }
       const draft: Draft = { headers: [], lints: [] }
       found.drafts.push(wrapped(stdio, draft) ?? { ...draft, name: program, stdio })
     }
   }
-  if (curls) found.kind = 'curl'
   return found.drafts.length ? found : undefined
 }
 

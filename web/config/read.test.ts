@@ -322,6 +322,15 @@ test('what is no text, and unknown options, are refused', () => {
   assert.throws(() => readConfig('', 'x' as never), { name: 'TypeError', message: /not an object.*page/ })
 })
 
+test('docker run is a program that a page cannot start', () => {
+  const { stdio } = readConfig('docker run -i --rm -e FILES_TOKEN=s3cr3t mcp/files').entries[0]!
+  assert.deepEqual(stdio, {
+    command: 'docker',
+    args: ['run', '-i', '--rm', '-e', 'FILES_TOKEN=[redacted]', 'mcp/files'],
+    env: [],
+  })
+})
+
 test('options behind a program belong to it, also without --', () => {
   const rows: [line: string, want: object][] = [
     ['gemini mcp add -s user -e A=b files npx -y files-mcp --root /tmp -e C=d', {
