@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -35,7 +36,8 @@ func overStdio(t *testing.T, b *bridge.Bridge, profile string) (mcp.Transport, f
 	go func() { served <- b.ServeClient(context.Background(), profile, bridgeIn, bridgeOut) }()
 	return &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, func() {
 		clientOut.Close()
-		if err := <-served; err != nil {
+		// The client may leave before it has read the bridge's last message.
+		if err := <-served; err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			t.Error(err)
 		}
 		clientIn.Close()
@@ -156,8 +158,8 @@ func TestSessionsAreBounded(t *testing.T) {
 			t.Fatalf("a session that is used gets %d", status)
 		}
 	}
-	for status := 200; status != 404; status, _ = post(left, ping) {
-		if status != 200 || t.Context().Err() != nil {
+	for status := 200; status != 404; status, _ = post(left, ping) { // go-sdk gives 400 while a session ends
+		if status != 200 && status != 400 || t.Context().Err() != nil {
 			t.Fatalf("a session that was left gets %d", status)
 		}
 	}

@@ -220,8 +220,9 @@ const links = new Links({
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
     // Some clients list tools only once.
-    await Promise.all([runningModule(), timeout(patience, followRegistry().then(() => registry.listed))])
-    ;(await runningModule()).serve(connection, pairing)
+    const listed = timeout(patience, followRegistry().then(() => registry.listed))
+    const [module] = await Promise.all([runningModule(), listed])
+    module.serve(connection, pairing)
   },
   ended: (pairing) => started.stop(pairing),
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),

@@ -96,30 +96,22 @@ export class PublishedRegistry {
       inputSchema: {},
       run: async (call) => {
         const registry = await this.open()
-        this.#calls.set(call.id, call)
-        try {
-          return await this.#offers.answer(registry, method, call.args, {
-            signal: call.signal,
-            callId: call.id,
-            pairing: call.client.pairing,
-          }) as never
-        } catch (e) {
-          throw faultOf(e)
-        } finally {
-          this.#calls.delete(call.id)
-        }
+        const { id: callId, signal, client: { pairing } } = call
+        return this.#during(
+          call,
+          () => this.#offers.answer(registry, method, call.args, { callId, signal, pairing }) as never,
+        )
       },
     }
   }
 
   /** Loads the stored servers, and connects to those that are on. A database may open late, as on a slow disk. */
   readonly open = once(async () => {
-    for (let left = 9;;) {
+    for (let left = 4;; await new Promise((resolve) => setTimeout(resolve, 2000))) {
       try {
         return await this.#start()
       } catch (e) {
         if (!left--) throw e
-        await new Promise((resolve) => setTimeout(resolve, 2000))
       }
     }
   })
@@ -191,24 +183,30 @@ export class PublishedRegistry {
         if (!s) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
         return s.config.url.split('?')[0]!
       },
-      run: (call) => this.#call(registry, server, call),
+      run: (call) => this.#during(call, () => this.#call(registry, server, call)),
     }))
     this.#cached = { snapshot: tools, tools: made }
     return made
   }
 
   async #call(registry: RegistryImage, server: string, call: ToolCall) {
+    const { content, structuredContent, _meta, isError } = await registry.call(call.tool, call.args, {
+      callId: call.id,
+      signal: call.signal,
+      onProgress: (p) => call.progress(p.progress, p.total, p.message),
+    })
+    this.#offers.note(server, content)
+    return { content, structuredContent, _meta: marked(server, _meta), isError }
+  }
+
+  /** Does what a client asked for. Meanwhile, questions of servers go to this client. */
+  async #during<T>(call: ToolCall, work: () => Promise<T>): Promise<T> {
     this.#calls.set(call.id, call)
     try {
-      const { content, structuredContent, _meta, isError } = await registry.call(call.tool, call.args, {
-        callId: call.id,
-        signal: call.signal,
-        onProgress: (p) => call.progress(p.progress, p.total, p.message),
-      })
-      this.#offers.note(server, content)
-      return { content, structuredContent, _meta: marked(server, _meta), isError }
+      return await work()
     } catch (e) {
-      throw faultOf(e)
+      const { code = 'UNKNOWN', message, hint } = e as { code?: string; message: string; hint?: string }
+      throw new ToolFault(code, hint ? `${message}. ${hint}` : message)
     } finally {
       this.#calls.delete(call.id)
     }
@@ -228,11 +226,6 @@ const knownLists = (servers: Snapshot['servers']) =>
 function haveChanged(before: Map<string, string[]>, now: Map<string, string[]>): boolean {
   return before.size !== now.size ||
     [...before].some(([name, lists]) => !now.has(name) || lists.some((list) => !now.get(name)!.includes(list)))
-}
-
-function faultOf(e: unknown): ToolFault {
-  const { code, message, hint } = e as { code?: string; message: string; hint?: string }
-  return new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)
 }
 
 /** The time between two checks of the sign-in's tab, in ms. */

@@ -38,9 +38,7 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
     })
   }
   const config: ServerConfig = { url: canonicalize(url, ask()) }
-  const list: Draft['headers'] = [...moveUserinfo(config, entry.lints), ...draft.headers]
-  const { headers, lints } = usable(list)
-  entry.lints.push(...lints)
+  const { headers, lints } = usable([...moveUserinfo(config, entry.lints), ...draft.headers])
   for (const [header, value] of Object.entries(headers)) {
     let origin: Secret['origin'] = 'value'
     headers[header] = canonicalize(value, (p) => {
@@ -48,7 +46,7 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
       ask(header)(p)
     })
     const input = idsOf(headers[header]!).find((id) => inputs.has(id))
-    if (isSecretHeader(header, value) || input && inputs.get(input)!.password)
+    if (isSecretHeader(header, value) || inputs.get(input!)?.password)
       entry.secrets.push({ header, origin, ...(input && { input }) })
   }
   if (Object.keys(headers).length) config.headers = headers
@@ -63,9 +61,9 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
   )
   entry.config = config
   entry.inputs = [...inputs.values()]
-  entry.lints.push(...lint(config, page))
+  entry.lints.push(...lints, ...lint(config, page))
   if (entry.lints.some((l) => l.code === 'bad_url' || l.code === 'websocket')) delete entry.config
-  if (draft.enabled === false) entry.lints.push({ code: 'disabled', level: 'info' })
+  if (enabled === false) entry.lints.push({ code: 'disabled', level: 'info' })
   return entry
 }
 

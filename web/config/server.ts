@@ -65,8 +65,8 @@ export function readServer(o: JsonObject, name?: string): Draft {
   if (get(o, 'enabled') === false || get(o, 'isActive') === false || get(o, 'disabled') === true) draft.enabled = false
   const proxy = get(o, 'proxy')
   if (typeof proxy === 'boolean' || proxy === 'auto') draft.proxy = proxy
-  const timeoutMs = Number(get(o, 'timeoutMs') ?? Number(get(o, 'startup_timeout_sec')) * 1000)
-  if (timeoutMs > 0 && timeoutMs <= 864e5) draft.timeoutMs = timeoutMs
+  const timeoutMs = get(o, 'timeoutMs') ?? (get(o, 'startup_timeout_sec') as number) * 1000
+  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 864e5) draft.timeoutMs = timeoutMs
   const tools = toolsOf(o)
   if (tools) draft.tools = tools
 

@@ -27,7 +27,10 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   protected override render(): TemplateResult {
     return html`<dialog class=${
       this.wide ? 'wide' : ''
-    } part="dialog" aria-labelledby=${this.headingId} @close=${this.left}>
+    } part="dialog" aria-labelledby=${this.headingId} @close=${() => {
+      this.caret()
+      this.closed()
+    }}>
       <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
         <button type="button" class="quiet round" aria-label=${this.panel.words('close')} @click=${() =>
       this.close()}>${cross}</button></header>
@@ -60,11 +63,6 @@ export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
   private showModal(dialog: HTMLDialogElement): void {
     dialog.showModal()
     this.panel.placeNotices()
-  }
-
-  private left(): void {
-    this.caret()
-    this.closed()
   }
 
   /** Chromium gives a text field its focus back without the caret: nothing could be typed. */

@@ -203,7 +203,7 @@ class Preview extends PanelPart {
     if (names.length < plans.length) return void (this.plans = this.plans.filter((plan) => !done.has(plan)))
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
     // Meanwhile the person may have pasted what comes next.
-    if (this.entries.includes(plans[0]!.entry)) this.dispatchEvent(new Event('added'))
+    if (this.entries.includes(plans[0]!.entry)) this.dispatchEvent(new CustomEvent('added'))
   }
 }
 
