@@ -220,9 +220,8 @@ const links = new Links({
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
     // Some clients list tools only once.
-    const listed = timeout(patience, followRegistry().then(() => registry.listed))
-    const [module] = await Promise.all([runningModule(), listed])
-    module.serve(connection, pairing)
+    await Promise.all([runningModule(), timeout(patience, followRegistry().then(() => registry.listed))])
+    ;(await runningModule()).serve(connection, pairing) // with the tools that are there now
   },
   ended: (pairing) => started.stop(pairing),
   watch: (on) => void (on ? browser.setAlarm(alarm, browser.wakingMinutes()) : browser.clearAlarm(alarm)),

@@ -107,7 +107,7 @@ export class PublishedRegistry {
 
   /** Loads the stored servers, and connects to those that are on. A database may open late, as on a slow disk. */
   readonly open = once(async () => {
-    for (let left = 4;; await new Promise((resolve) => setTimeout(resolve, 2000))) {
+    for (let left = 4;; await new Promise((resolve) => setTimeout(resolve, 1000))) {
       try {
         return await this.#start()
       } catch (e) {
