@@ -22,7 +22,7 @@ export const read = [
   ...words(
     'type transport transportType headers http_headers env_http_headers ' +
       'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive ' +
-      'proxy timeoutMs startup_timeout_sec tools command cmd args env envs',
+      'proxy timeoutMs tools command cmd args env envs',
   ),
 ]
 const known = new Set([...read, ...remarks])
@@ -65,7 +65,7 @@ export function readServer(o: JsonObject, name?: string): Draft {
   if (get(o, 'enabled') === false || get(o, 'isActive') === false || get(o, 'disabled') === true) draft.enabled = false
   const proxy = get(o, 'proxy')
   if (typeof proxy === 'boolean' || proxy === 'auto') draft.proxy = proxy
-  const timeoutMs = get(o, 'timeoutMs') ?? (get(o, 'startup_timeout_sec') as number) * 1000
+  const timeoutMs = get(o, 'timeoutMs')
   if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 864e5) draft.timeoutMs = timeoutMs
   const tools = toolsOf(o)
   if (tools) draft.tools = tools

@@ -104,8 +104,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     queueMicrotask(() => this.isConnected || this.end()) // it may only have been moved
     this.lives?.abort()
     this.unbind()
-    this.unsubscribe?.()
-    this.unsubscribe = undefined
+    this.follow()
   }
 
   private checkGiven(): void {
@@ -117,7 +116,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated)
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     this.checkGiven()
-    if (['for', 'field', 'registry'].some((name) => changed.has(name))) this.bind()
+    this.bind()
     if (changed.has('registry')) {
       this.prompts = this.fault = this.asked = undefined
       this.loading = false
