@@ -46,7 +46,7 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
       ask(header)(p)
     })
     const input = idsOf(headers[header]!).find((id) => inputs.has(id))
-    if (isSecretHeader(header, value) || inputs.get(input!)?.password)
+    if (isSecretHeader(header, value) || input && inputs.get(input)!.password)
       entry.secrets.push({ header, origin, ...(input && { input }) })
   }
   if (Object.keys(headers).length) config.headers = headers
