@@ -559,3 +559,17 @@ test('a form that is loaded while the menu loses its registry does not open', as
   assert.equal(await p.dialog.count(), 0)
   assert.deepEqual(p.faults, [])
 })
+
+test('Enter sends no `/…` while its form is loaded', async (t) => {
+  const p = await chat(t)
+  await p.page.route('**/panel/form-*.js', async (route) => {
+    await p.field.press('Enter')
+    await route.continue()
+  })
+  await p.field.pressSequentially('/gr')
+  await p.options.first().waitFor()
+  await p.field.press('Enter')
+  await p.dialog.waitFor()
+  assert.deepEqual(await p.page.evaluate(() => window.sent), [])
+  assert.deepEqual(p.faults, [])
+})

@@ -217,9 +217,8 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   /** Without a registry, field and element stay as a framework that hydrates them expects. */
   private bind(): void {
     const root = this.getRootNode() as Document | ShadowRoot
-    const named = this.for ? root.querySelector(`#${CSS.escape(this.for)}`) : null
-    const isField = named instanceof HTMLTextAreaElement || named instanceof HTMLInputElement
-    const field = this.registry && (this.field ?? (isField ? named : undefined))
+    const named = this.for && root.querySelector<TextField>(`:is(textarea, input)#${CSS.escape(this.for)}`)
+    const field = this.registry && (this.field ?? named)
     if (field === this.bound?.field) return
     this.unbind()
     if (!field || !this.isConnected) return
@@ -281,19 +280,29 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
   }
 
   private press(e: KeyboardEvent): void {
-    if (!this.slash || composes(e) || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
-    const found = this.found().slice(0, rows)
-    const n = found.length
-    const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, Home: 0, End: -1 }[e.key]
-    if (e.key === 'Escape') {
-      this.dismissed = this.slash.start
-      this.close()
-    } else if (!n) return
-    else if (to !== undefined) this.at = (to + n) % n
-    else if (e.key === 'Enter' || e.key === 'Tab') this.pick(found[this.at]!)
-    else return
+    if (composes(e) || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
+    // The `/…` of a prompt that loads is not sent.
+    const waits = e.key === 'Enter' && this.dismissed !== undefined && (this.using || this.picked)
+    if (!waits && !this.choose(e.key)) return
     e.preventDefault()
     e.stopImmediatePropagation()
+  }
+
+  /** Reports whether a key is for the menu. */
+  private choose(key: string): boolean {
+    const { slash } = this
+    if (!slash) return false
+    const found = this.found().slice(0, rows)
+    const n = found.length
+    const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, Home: 0, End: -1 }[key]
+    if (key === 'Escape') {
+      this.dismissed = slash.start
+      this.close()
+    } else if (!n) return false
+    else if (to !== undefined) this.at = (to + n) % n
+    else if (key === 'Enter' || key === 'Tab') this.pick(found[this.at]!)
+    else return false
+    return true
   }
 
   // The prompts.
