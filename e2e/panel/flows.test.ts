@@ -56,6 +56,18 @@ test('W14: an address is read, named, previewed and added with Enter', async () 
   await done(p)
 })
 
+test('Enter adds what was pasted before the code that reads it is there', async () => {
+  const p = await openPanel(browser, site)
+  await p.page.route('**/panel/parts-*.js', async (route) => {
+    await box(p).press('Enter')
+    await route.continue()
+  })
+  await box(p).fill(steered.url)
+  await p.panel.getByText('Added').waitFor()
+  assert.equal(await box(p).inputValue(), '')
+  await done(p)
+})
+
 test('W6: in a project, a server is added to it, and another is off there only', async () => {
   const p = await openPanel(browser, site, { servers: { mine: { url: steered.url } }, query: { project: 'charts' } })
   await box(p).fill(`${steered.url}?chart`)

@@ -151,13 +151,15 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     const { registry } = this
     if (!registry) this.snapshot = empty
     if (!registry || !this.isConnected) return
-    this.ends = new AbortController()
-    const stops = [registry.subscribe(() => this.see()), () => this.unobserve?.()]
+    const { signal } = this.ends = new AbortController()
+    const unsubscribe = registry.subscribe(() => this.see())
     this.record(this.records)
     // A removal that waits is carried out if the page comes back from the back/forward cache.
-    const leave = () => this.notices.dismiss()
-    addEventListener('pagehide', leave, { signal: this.ends.signal })
-    this.ends.signal.addEventListener('abort', () => stops.forEach((stop) => stop()))
+    addEventListener('pagehide', () => this.notices.dismiss(), { signal })
+    signal.addEventListener('abort', () => {
+      unsubscribe()
+      this.unobserve?.()
+    })
     this.see()
   }
 

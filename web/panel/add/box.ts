@@ -20,17 +20,17 @@ class AddBox extends PanelPart {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('text')) return
     this.looked = undefined
-    if (this.read || !this.text) this.reading = this.read?.(this.text, { page: location.href }) ?? this.reading
-    else this.prepare()
+    if (this.read) this.reading = this.read(this.text, { page: location.href })
+    else if (this.text) void this.prepare()
   }
 
   /** Loads what reads configurations; a text that is there by then is read. */
-  private readonly prepare = () => {
-    void this.panel.run(async () => {
-      this.read = (await import('../parts.ts')).readConfig
-      this.requestUpdate('text')
+  private readonly prepare = () =>
+    this.panel.run(async () => {
+      const { readConfig } = await import('../parts.ts')
+      if (!this.read) this.requestUpdate('text')
+      this.read = readConfig
     })
-  }
 
   protected override render(): TemplateResult {
     const { id_: id, reading, text } = this
@@ -76,10 +76,14 @@ class AddBox extends PanelPart {
   }
 
   /** Enter adds, if there is nothing left to ask. */
-  private readonly key = (e: KeyboardEvent) => {
-    if (e.key !== 'Enter' || e.shiftKey || composes(e) || this.text.includes('{') || this.text.endsWith('\\')) return
+  private readonly key = async (e: KeyboardEvent) => {
+    const { text } = this
+    if (e.key !== 'Enter' || e.shiftKey || composes(e) || text.includes('{') || text.endsWith('\\')) return
     e.preventDefault()
-    this.querySelector<HTMLButtonElement>('portolan-preview footer button')?.click()
+    await this.prepare()
+    await this.updateComplete
+    await this.querySelector<PanelPart>('portolan-preview')?.updateComplete
+    if (text === this.text) this.querySelector<HTMLButtonElement>('portolan-preview footer button')?.click()
   }
 
   private readonly drop = (e: DragEvent): void => {
