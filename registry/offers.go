@@ -111,20 +111,23 @@ func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]O
 }
 
 // eachServer runs work for the named servers, or for all that are enabled, in parallel; for suspended ones only
-// if that is said. It returns their names in order and their errors.
-func (r *Registry) eachServer(names []string, suspended bool, work func(name string) error) ([]string, []error, error) {
+// if that is said. It returns their names in order, each once, and their errors.
+func (r *Registry) eachServer(named []string, suspended bool, work func(name string) error) ([]string, []error, error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
 		return nil, nil, ErrClosed
 	}
-	if len(names) == 0 {
-		for _, name := range text.Keys(r.servers) {
-			if s := r.servers[name]; s.visible() || suspended && !s.cfg.Disabled {
-				names = append(names, name)
-			}
+	chosen := map[string]*server{}
+	for _, name := range named {
+		chosen[name] = r.servers[name]
+	}
+	for name, s := range r.servers {
+		if len(named) == 0 && (s.visible() || suspended && !s.cfg.Disabled) {
+			chosen[name] = s
 		}
 	}
+	names := text.Keys(chosen)
 	problems := make([]error, len(names))
 	left := make(chan struct{}, len(names))
 	for i, name := range names {

@@ -156,6 +156,26 @@ func TestOffersAreKept(t *testing.T) {
 	})
 }
 
+func TestAServerThatIsNamedTwiceIsListedOnce(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything, answer: func(_ context.Context, req registry.Request) (string, error) {
+		if req.Method == "prompts/list" {
+			return "", errors.New("no prompts")
+		}
+		return `{"resources":[{"uri":"a:1","name":"a"}]}`, nil
+	}}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if all, err := r.Resources(t.Context(), "a", "a"); len(all) != 1 || err != nil {
+			t.Error(all, err)
+		}
+		if _, err := r.Prompts(t.Context(), "a", "a"); err == nil || strings.Count(err.Error(), "no prompts") != 1 {
+			t.Error(err)
+		}
+		if all, err := r.Instructions(t.Context(), "a", "a"); len(all) > 1 || err != nil {
+			t.Error(all, err)
+		}
+	})
+}
+
 func TestAnAbandonedListOfOffersIsNotJoined(t *testing.T) {
 	l := &library{harbour: new(harbour), has: everything}
 	l.answer = func(ctx context.Context, _ registry.Request) (string, error) {
