@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge"
@@ -21,8 +22,10 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Opt
 	opts := new(bridge.Options)
 	environment := os.Getenv("PORTOLAN_ADDR")
 	flags.StringVar(&opts.Address, "listen", cmp.Or(environment, bridge.DefaultAddress), "")
-	flags.StringVar(&opts.Profile, "profile", "", "")
-	flags.StringVar(&opts.Project, "project", startProject(), "")
+	if !strings.HasPrefix(flags.Name(), "bridge ") { // its subcommands serve no client
+		flags.StringVar(&opts.Profile, "profile", "", "")
+		flags.StringVar(&opts.Project, "project", startProject(), "")
+	}
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
 	flags.StringVar(&opts.Dir, "dir", "", "")
 	flags.StringVar(&opts.DebugDir, "debug-dir", "", "")

@@ -216,6 +216,8 @@ func TestMisspeltWords(t *testing.T) {
 		{[]string{"doctor", "--server", "http://x", "--key", "k"}, "--key and --ticket are for a proxy, whose address --proxy says ("},
 		{[]string{"doctor", "--proxy", "http://x", "--header", "A: b"}, "--header is for a server, whose address --server says ("},
 		{[]string{"bridge", "--project", "tides", "--log-file", "."}, "--project needs --stdio; a client over HTTP sends the header Portolan-Project ("},
+		{[]string{"bridge", "token", "--project", "tides"}, "not defined: -project ("},
+		{[]string{"bridge", "clients", "--profile", "work"}, "not defined: -profile ("},
 		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
 	} {
 		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
