@@ -174,7 +174,7 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 			b.opts.Logger.Warn("a bundle about a chat was not written", "error", err)
 		}
 	}
-	l.again = func(ctx context.Context) { b.watchAgain(ctx, l, "") }
+	l.again = func(ctx context.Context) { b.watchAll(ctx, l) }
 	l.allowed = func() bool {
 		key, err := b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin})
 		return key != nil || err != nil // a file that cannot be read revokes nothing

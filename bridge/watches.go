@@ -17,6 +17,8 @@ const (
 	maxWatchedURI = 8 << 10 // bytes
 	// watchTimeout limits a request about a watched resource that no client waits for.
 	watchTimeout = 30 * time.Second
+	// Pauses between requests for a resource whose server does not agree. They double.
+	firstWatchPause, longestWatchPause = time.Second, 5 * time.Minute
 )
 
 const (
@@ -68,7 +70,7 @@ func (r *relay) unwatch(ctx context.Context, req *mcp.UnsubscribeRequest) {
 		return
 	}
 	_, _ = r.askQuietly(ctx, methodUnsubscribe, req)
-	r.bridge.watchAgain(ctx, l, req.Params.URI)
+	r.bridge.watchAgain(ctx, l, req.Params.URI, map[string]bool{})
 }
 
 // watch remembers that a client watches a resource, until forget or the end of its session. It reports whether that
@@ -134,10 +136,25 @@ func (b *Bridge) watching(l *link, uri string) map[*mcp.ServerSession]*relay {
 	return relays
 }
 
-// watchAgain subscribes to what the clients of a browser watch, or to one resource of it. What they watch may have
-// changed while there was no connection.
-func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
-	asked := make(map[string]bool)
+// watchAll subscribes to what the clients of a browser watch. A server that does not agree is asked again until
+// the connection ends: it may be offline yet.
+func (b *Bridge) watchAll(ctx context.Context, l *link) {
+	agreed := make(map[string]bool)
+	for pause := firstWatchPause; b.watchAgain(ctx, l, "", agreed); pause = min(2*pause, longestWatchPause) {
+		select {
+		case <-time.After(pause):
+		case <-l.gone:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watchAgain subscribes to what the clients of a browser watch, or to one resource of it, except those in agreed. It
+// adds to these, and reports whether one failed. What clients watch may have changed while there was no connection.
+func (b *Bridge) watchAgain(ctx context.Context, l *link, only string, agreed map[string]bool) (failed bool) {
+	asked := maps.Clone(agreed)
 	for session, r := range b.watching(l, only) {
 		b.mu.Lock()
 		var uris []string
@@ -156,12 +173,17 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string) {
 			})
 			cancel()
 			if err != nil {
-				l.log.Warn("a resource is not watched any more", "profile", l.name(), "error", err)
-			} else if only == "" {
+				failed = true
+				l.log.Warn("a resource is not watched now", "profile", l.name(), "error", err)
+				continue
+			}
+			agreed[uri] = true
+			if only == "" {
 				b.updated(l, uri)
 			}
 		}
 	}
+	return failed
 }
 
 // catchUp tells the one client of a relay what it may have missed: that lists and watched resources may have changed.

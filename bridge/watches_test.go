@@ -175,6 +175,35 @@ func TestWatchedResourcesOfANewConnection(t *testing.T) {
 	}
 }
 
+// A server that is not there yet when the extension connects again is asked again.
+func TestAWatchIsAskedForUntilItsServerAgrees(t *testing.T) {
+	b := start(t, nil)
+	e, asked := newExtension("Work"), make(chan string, 10)
+	var offline atomic.Bool
+	e.serve(&mcp.ServerOptions{
+		SubscribeHandler: func(_ context.Context, req *mcp.SubscribeRequest) error {
+			asked <- req.Params.URI
+			if req.Params.URI == "x:b" && offline.CompareAndSwap(true, false) {
+				return errors.New("offline")
+			}
+			return nil
+		},
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	e.pair(t, b)
+	session := e.connect(t, b)
+	w := newWatcher(t, b)
+	w.names(t, true)
+	w.watch(t, "x:a", "x:b")
+	expect(t, asked, "x:a", "x:b")
+	session.Close()
+	w.names(t, false)
+	offline.Store(true)
+	e.connect(t, b)
+	expect(t, asked, "x:a", "x:b", "x:b")
+	expect(t, w.heard, "x:a", "x:b") // each once: they may have changed meanwhile
+}
+
 // A client may watch so many resources, and learns why it may not watch others.
 func TestWatchesAreBounded(t *testing.T) {
 	b := start(t, nil)
