@@ -7,6 +7,7 @@ import { happens, launchChromium, listen, root, type Listening } from '../rig/ha
 import { sdkServer } from '../web/servers/sdkserver.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { readFile } from 'node:fs/promises'
+import type { LitElement } from 'lit'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 const tools = [
@@ -481,6 +482,30 @@ test('a server of the catalogue is chosen, its headers asked for, and added', as
   await p.panel.locator('dialog').waitFor({ state: 'detached' })
   await p.panel.locator('.card').getByText('Connected').waitFor()
   assert.ok(urls.every((u) => u.startsWith('/v0.1/servers?')), urls.join())
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('what is typed for a server of the catalogue stays when a search ends', async (t) => {
+  const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
+  const held = Promise.withResolvers<void>()
+  const catalogue = await listen(async (req, res) => {
+    if (req.url!.includes('cursor=')) await held.promise
+    res.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(page)
+  })
+  t.after(() => catalogue.close())
+  const p = await openPanel(browser, site, { query: { catalogue: catalogue.url } })
+  await p.panel.getByRole('button', { name: 'Browse catalogue' }).first().click()
+  await p.panel.getByRole('button', { name: 'More', exact: true }).click()
+  await p.panel.getByRole('button', { name: 'Choose Tides' }).click()
+  const input = p.panel.getByRole('dialog').locator('.columns input').first()
+  await input.fill('canary-catalogue')
+  held.resolve()
+  await p.page.waitForFunction(async () => {
+    const dialog = window.panel.shadowRoot!.querySelector('portolan-catalogue') as LitElement & { loading: boolean }
+    return !dialog.loading && dialog.updateComplete
+  })
+  assert.equal(await input.inputValue(), 'canary-catalogue')
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

@@ -58,9 +58,8 @@ class CatalogueDialog extends PanelDialog {
           }</bdi></a></p>`
           : nothing
       }
-        <portolan-preview .panel=${this.panel} .entries=${
-        chosen.entries.slice(0, 1)
-      } .servers=${this.panel.snapshot.servers} @added=${() => this.close()}></portolan-preview>
+        <portolan-preview .panel=${this.panel} .entries=${chosen.entries} .servers=${this.panel.snapshot.servers} @added=${() =>
+        this.close()}></portolan-preview>
       </div>`
     }
     return html`<div class="content">
@@ -83,7 +82,9 @@ class CatalogueDialog extends PanelDialog {
           <p><bdi>${line(l.description, 300)}</bdi></p></div>
         <button type="button" aria-label=${
           this.t('choose_entry_of', { name: line(l.title || l.name, 80) })
-        } @click=${() => (this.chosen = l)}>${this.t('choose_entry')}</button></li>`
+        } @click=${() => (this.chosen = { ...l, entries: l.entries.slice(0, 1) })}>${
+          this.t('choose_entry')
+        }</button></li>`
       )
     }</ul>
       ${
