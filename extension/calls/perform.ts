@@ -51,13 +51,14 @@ export class Performer {
       const call: ToolCall = { id, tool: name, args, client, signal, ...caller }
       await this.admit(tool, call)
       const output = await inTime(tool, call, control)
-      activity.end(id, { outcome: !output.isError ? 'ok' : signal.aborted ? 'cancelled' : 'error' })
+      const failed = signal.aborted ? 'cancelled' : 'error'
+      activity.end(id, { outcome: output.isError ? failed : 'ok' })
       return results.fit(output, client.key, !!tool.outputSchema)
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
       const cancelled = signal.aborted && fault.code !== 'TIMEOUT'
-      const outcome = cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error'
-      activity.end(id, { outcome, code: fault.code })
+      const failed = fault.code === 'DENIED' ? 'denied' : 'error'
+      activity.end(id, { outcome: cancelled ? 'cancelled' : failed, code: fault.code })
       return failure(cancelled && stopped() ? new ToolFault('STOPPED', stoppedText) : fault)
     } finally {
       this.running.delete(control)

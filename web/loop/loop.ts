@@ -70,21 +70,17 @@ class Running {
   async run(reader: AbortSignal): Promise<void> {
     const { signal, seconds } = this.#options
     const clock = new AbortController()
-    const timer = seconds === undefined
-      ? undefined
-      : setTimeout(() => clock.abort(), Math.min(seconds * 1000, 2 ** 31 - 1))
+    const timer = seconds && setTimeout(() => clock.abort(), Math.min(seconds * 1000, 2 ** 31 - 1))
     this.#signal = AbortSignal.any([reader, clock.signal, signal ?? reader])
     try {
       await this.#rounds()
       this.#put({ type: 'done', text: this.#text, state: this.#state() })
     } catch (e) {
-      const { why, error } = signal?.aborted || reader.aborted
-        ? new Stop('aborted')
-        : clock.signal.aborted
-        ? new Stop('seconds')
-        : e instanceof Stop
-        ? e
-        : new Stop('error', e)
+      let { why, error } = e instanceof Stop ? e : new Stop('error', e)
+      if (this.#signal.aborted) {
+        why = signal?.aborted || reader.aborted ? 'aborted' : 'seconds'
+        error = undefined
+      }
       this.#put({ type: 'stopped', why, state: this.#state(), ...(error !== undefined && { error }) })
     } finally {
       clearTimeout(timer)
