@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
+import { alerts, logins, send, skip, stop } from './phrases.ts'
 
 export const gemini: SiteSpec = {
   site: 'gemini',
@@ -33,8 +33,7 @@ export const gemini: SiteSpec = {
     },
   ],
   notices: [
-    refusal,
-    { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
+    ...logins,
     { code: 'LOGIN_REQUIRED', selector: ['a[href^="https://accounts.google.com/ServiceLogin"]'] },
     ...alerts,
     { code: 'NETWORK_ERROR', selector: ['model-response >>> .error-card'] },

@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { alerts, expired, refusal, send, skip, stop } from './phrases.ts'
+import { alerts, logins, send, skip, stop } from './phrases.ts'
 
 /**
  * Learned in November 2026 from public extensions and scripts of 2025 and 2026 that read or drive chat.mistral.ai;
@@ -29,10 +29,5 @@ export const mistral: SiteSpec = {
       end: [],
     },
   ],
-  notices: [
-    refusal,
-    { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
-    { code: 'LOGIN_REQUIRED', selector: [], url: '^/login' },
-    ...alerts,
-  ],
+  notices: [...logins, { code: 'LOGIN_REQUIRED', selector: [], url: '^/login' }, ...alerts],
 }

@@ -104,6 +104,9 @@ export const network = phrases(
 /** A log-in form that refused. It comes before the notices of a log-in page, which may be there too. */
 export const refusal: Notice = { code: 'AUTHENTICATION_FAILED', selector: ['[role="alert"]'], words: refused }
 
+/** Notices about the log-in that most sites show as alerts. */
+export const logins: Notice[] = [refusal, { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired }]
+
 /** Notices that all sites show as alerts. */
 export const alerts: Notice[] = [
   { code: 'RATE_LIMITED', selector: ['[role="alert"]'], words: rateLimited },
