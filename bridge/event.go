@@ -25,10 +25,10 @@ func (l *link) forwardEvents(ctx context.Context) {
 	for {
 		select {
 		case params := <-l.events:
-			l.event(ctx, params)
+			l.bridge.sendEvent(ctx, l, params)
 		case <-l.waiting:
 			for _, uri := range l.takeUpdates() {
-				l.updated(uri)
+				l.bridge.updated(l, uri)
 			}
 		case <-l.gone:
 			return
@@ -41,7 +41,7 @@ func (l *link) forwardEvents(ctx context.Context) {
 // queueUpdate keeps the URI of a resource that has changed. Several changes become one, and
 // a resource that nobody watches is left out.
 func (l *link) queueUpdate(uri string) {
-	if !l.watched(uri) {
+	if len(l.bridge.watching(l, uri)) == 0 {
 		return
 	}
 	l.mu.Lock()

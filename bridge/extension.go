@@ -1,10 +1,7 @@
 package bridge
 
-//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
-
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/loopback"
@@ -160,25 +156,7 @@ func (b *Bridge) key(who *Pairing) ([]byte, error) {
 // serveLink relays to an extension that proved itself, until its connection ends.
 func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	c.Widen(b.opts.Limits)
-	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
-	l.most = b.listBytes
-	l.changed = b.notify
-	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
-	l.offers = func() { b.offersChanged(l) }
-	l.pages = b.pagesChanged
-	l.named = func(label string) { b.rename(l, label) }
-	l.watched = func(uri string) bool { return len(b.watching(l, uri)) > 0 }
-	l.updated = func(uri string) { b.updated(l, uri) }
-	l.trouble = func(params json.RawMessage) {
-		if err := b.troubles.keep(params); err != nil {
-			b.opts.Logger.Warn("a bundle about a chat was not written", "error", err)
-		}
-	}
-	l.again = func(ctx context.Context) { b.watchAll(ctx, l) }
-	l.allowed = func() bool {
-		key, err := b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin})
-		return key != nil || err != nil // a file that cannot be read revokes nothing
-	}
+	l := newLink(b, who, c)
 	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)
 	err := l.run(ctx)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync"
 	"time"
@@ -34,24 +33,12 @@ const (
 // pass as raw JSON.
 type link struct {
 	Pairing
+	bridge  *Bridge
 	conn    *socket.Conn
-	log     *slog.Logger
 	turns   *turns                         // held by calls under way
-	most    int                            // bytes of the list of tools
 	gone    chan struct{}                  // closed when the connection has ended
 	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
 	waiting chan struct{}                  // holds one value while updates wait
-
-	changed func() // called when the list of tools has arrived or changed
-	event   func(context.Context, *mcp.LoggingMessageParams)
-	offers  func()                // called when resources and prompts may have changed
-	pages   func([]string, bool)  // called with the pages that lost their approval, and whether any approval changed
-	named   func(label string)    // called with the profile's name in the extension, or ""
-	watched func(uri string) bool // reports whether a client watches a resource
-	updated func(uri string)      // called when a watched resource has changed; it may wait for clients
-	again   func(context.Context) // called once the first list of tools has arrived
-	allowed func() bool           // reports whether the profile is still paired
-	trouble func(json.RawMessage) // called with a bundle about a chat that failed
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
@@ -68,14 +55,19 @@ type link struct {
 	ended     bool
 }
 
-func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
-	return &link{Pairing: who, conn: conn, turns: newTurns(max), most: maxListBytes, log: log, gone: make(chan struct{}),
-		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
-		changed: func() {}, offers: func() {}, pages: func([]string, bool) {}, named: func(string) {},
-		allowed: func() bool { return true },
-		waiting: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
-		updated: func(string) {}, again: func(context.Context) {}, trouble: func(json.RawMessage) {},
-		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
+func newLink(b *Bridge, who Pairing, conn *socket.Conn) *link {
+	return &link{
+		Pairing: who, bridge: b, conn: conn, turns: newTurns(b.opts.Calls), gone: make(chan struct{}),
+		events: make(chan *mcp.LoggingMessageParams, eventQueue), waiting: make(chan struct{}, 1),
+		updates: make(map[string]bool), pending: make(map[string]*pendingRequest),
+		questions: make(map[jsonrpc.ID]context.CancelFunc),
+	}
+}
+
+// allowed reports whether the profile is still paired. A file that cannot be read revokes nothing.
+func (l *link) allowed() bool {
+	key, err := l.bridge.key(&Pairing{InstallID: l.InstallID, Origin: l.Origin})
+	return key != nil || err != nil
 }
 
 // run opens the session and serves it until the connection or ctx ends. It returns the

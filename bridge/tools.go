@@ -37,15 +37,15 @@ func (l *link) refresh(ctx context.Context) {
 			l.stale, l.listing = false, again
 			l.mu.Unlock()
 			if err != nil {
-				l.log.Warn("the extension's tools could not be listed", "profile", l.name(), "error", err)
+				l.bridge.opts.Logger.Warn("the extension's tools could not be listed", "profile", l.name(), "error", err)
 			} else {
-				l.changed()
+				l.bridge.notify()
 			}
 			if none && err != nil && !again { // no client could use this link; the extension connects again
 				l.conn.CloseWith(1011, "its tools could not be listed")
 			}
 			if none && err == nil {
-				l.spawn(func() { l.again(ctx) })
+				l.spawn(func() { l.bridge.watchAll(ctx, l) })
 			}
 			if !again {
 				return
@@ -77,14 +77,15 @@ func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err erro
 			tool = repaired(tool, ofTool)
 			size += len(tool)
 			all, forOlder = append(all, tool), append(forOlder, repaired(tool, ofOlderTool))
-			for ; size > l.most; left++ {
+			for ; size > l.bridge.listBytes; left++ {
 				size -= len(all[0])
 				all, forOlder = all[1:], forOlder[1:]
 			}
 		}
 		if result.NextCursor == "" {
 			if left > 0 {
-				l.log.Warn("the list of tools is too large", "profile", l.name(), "bytes", l.most, "tools left out", left)
+				l.bridge.opts.Logger.Warn("the list of tools is too large",
+					"profile", l.name(), "bytes", l.bridge.listBytes, "tools left out", left)
 			}
 			return listOf(all), listOf(forOlder), nil
 		}

@@ -95,7 +95,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/portolan/event":
 		l.queueEvent(&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params})
 	case "notifications/resources/list_changed", "notifications/prompts/list_changed":
-		l.offers()
+		l.bridge.offersChanged(l)
 	case "notifications/resources/updated":
 		var p struct {
 			URI string `json:"uri"`
@@ -104,15 +104,20 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 			l.queueUpdate(p.URI)
 		}
 	case "notifications/portolan/trouble":
-		l.spawn(func() { l.trouble(m.Params) })
+		l.spawn(func() {
+			if err := l.bridge.troubles.keep(m.Params); err != nil {
+				l.bridge.opts.Logger.Warn("a bundle about a chat was not written", "error", err)
+			}
+		})
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
 			Label   string   `json:"label"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			l.spawn(func() { l.named(handshake.Label(p.Label)) })
-			l.pages(l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) })))
+			l.spawn(func() { l.bridge.rename(l, handshake.Label(p.Label)) })
+			origins := slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) })
+			l.bridge.pagesChanged(l.setApproved(origins))
 		}
 	default:
 		return false

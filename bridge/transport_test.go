@@ -11,6 +11,15 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
+// unconnected returns a link of a bridge that does not run.
+func unconnected(t *testing.T) *link {
+	b, err := New(&Options{Ephemeral: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newLink(b, Pairing{}, nil)
+}
+
 // FuzzHandleRequest sends messages of an extension to a link. A message without the tag
 // of a call must not reach the client of that call.
 func FuzzHandleRequest(f *testing.F) {
@@ -24,7 +33,7 @@ func FuzzHandleRequest(f *testing.F) {
 		if !json.Valid(params) || method == "elicitation/create" || method == "notifications/tools/list_changed" {
 			return // those write to the socket
 		}
-		l := newLink(Pairing{}, nil, 1, nil)
+		l := unconnected(t)
 		call, err := l.begin(t.Context(), "a", "tools/call")
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +54,7 @@ func FuzzHandleRequest(f *testing.F) {
 
 // TestASlowClientLosesProgressOnly checks that the queue is bounded and the response arrives.
 func TestASlowClientLosesProgressOnly(t *testing.T) {
-	l := newLink(Pairing{}, nil, 1, nil)
+	l := unconnected(t)
 	f, err := l.begin(t.Context(), "a", "tools/call")
 	if err != nil {
 		t.Fatal(err)

@@ -174,7 +174,7 @@ func (b *Bridge) watchAgain(ctx context.Context, l *link, only string, agreed ma
 			cancel()
 			if err != nil {
 				failed = true
-				l.log.Warn("a resource is not watched now", "profile", l.name(), "error", err)
+				b.opts.Logger.Warn("a resource is not watched now", "profile", l.name(), "error", err)
 				continue
 			}
 			agreed[uri] = true
