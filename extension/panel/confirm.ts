@@ -2,33 +2,38 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, reactive } from '../../web/ui/part.ts'
 
+interface Asks {
+  /** On the button. */
+  label: string
+  /** The text for screen readers, where several buttons have the same label. */
+  name?: string
+  question: string
+  /** On the button that does it. */
+  yes: string
+  act: () => unknown
+  small?: boolean
+}
+
 /** A button for what cannot be undone. It asks in its own place, and the focus starts on Cancel. */
 class Confirm extends AppPart {
-  static override properties = reactive('label', 'name', 'question', 'yes', 'act', 'asking', 'small')
-  /** On the button. */
-  declare label: string
-  /** The text for screen readers, where several buttons have the same label. */
-  declare name: string | undefined
-  declare question: string
-  /** On the button that does it. */
-  declare yes: string
-  declare small: boolean
-  declare act: () => unknown
+  static override properties = reactive('asks', 'asking')
+  declare asks: Asks
   declare private asking: boolean
 
   protected override render(): TemplateResult {
+    const { label, name, question, yes, act, small } = this.asks
     return this.asking
-      ? html`<div class="asking" role="group" aria-label=${this.question} @keydown=${this.escape}>
-          <p>${this.question}</p>
+      ? html`<div class="asking" role="group" aria-label=${question} @keydown=${this.escape}>
+          <p>${question}</p>
           <div class="row"><button type="button" class="danger yes" @click=${() => {
         this.asking = false
-        void this.act()
-      }}>${this.yes}</button>
+        void act()
+      }}>${yes}</button>
             <button type="button" class="no" @click=${() => (this.asking = false)}>${this.t('cancel')}</button></div>
         </div>`
-      : html`<button type="button" class=${this.small ? 'small danger' : 'danger'} aria-label=${
-        this.name ?? nothing
-      } @click=${() => (this.asking = true)}>${this.label}</button>`
+      : html`<button type="button" class=${small ? 'small danger' : 'danger'} aria-label=${
+        name ?? nothing
+      } @click=${() => (this.asking = true)}>${label}</button>`
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
@@ -43,15 +48,5 @@ class Confirm extends AppPart {
 
 define('portolan-confirm', Confirm)
 
-interface Asks {
-  label: string
-  name?: string
-  question: string
-  yes: string
-  act: () => unknown
-  small?: boolean
-}
-
-export const confirm = (panel: AppPart['panel'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
-  html`<portolan-confirm .panel=${panel} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act}
-    .small=${!!small}></portolan-confirm>`
+export const confirm = (panel: AppPart['panel'], asks: Asks): TemplateResult =>
+  html`<portolan-confirm .panel=${panel} .asks=${asks}></portolan-confirm>`
