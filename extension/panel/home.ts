@@ -3,7 +3,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { download } from '../../web/ui/save.ts'
-import { giveBack, permit } from './permissions.ts'
+import { switchOption } from './permissions.ts'
 import { setting } from './setting.ts'
 import { clean } from '../../web/ui/text.ts'
 import { openOptions } from '../browser.ts'
@@ -88,21 +88,10 @@ class Bookmarks extends AppPart {
         label: this.t('bookmarks_on'),
         means: this.t('bookmarks_means'),
         on: options.bookmarks && permissions.bookmarks,
-        change: (on) => this.change(on),
+        change: (on) => switchOption(this.panel, 'bookmarks', on, bookmarks),
       })
     }
     </section>`
-  }
-
-  private async change(on: boolean): Promise<boolean> {
-    if (!on) {
-      const off = await this.panel.send('setOptions', { bookmarks: false })
-      if (off) await giveBack(bookmarks)
-      return off
-    }
-    const granted = await this.panel.run(() => permit(bookmarks))
-    if (granted === false) this.panel.warn(this.t('bookmarks_refused'))
-    return !!granted && this.panel.send('setOptions', { bookmarks: true })
   }
 }
 

@@ -3,7 +3,7 @@ import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
 import type { Options } from '../messages.ts'
 import { chosen } from './chosen.ts'
-import { giveBack, permit } from './permissions.ts'
+import { switchOption } from './permissions.ts'
 import { setting } from './setting.ts'
 
 const switches = ['focus', 'aliases', 'pages', 'history', 'debugTexts'] as const satisfies (keyof Options)[]
@@ -38,7 +38,9 @@ class OptionsCard extends AppPart {
           label: this.t(`option_${name}`),
           means: this.t(`option_${name}_means`),
           on: options[name],
-          change: (on) => (name === 'pages' ? this.offerPages(on) : this.panel.send('setOptions', { [name]: on })),
+          change: (on) => (name === 'pages'
+            ? switchOption(this.panel, name, on, tabs, { permissions: ['tabs'] })
+            : this.panel.send('setOptions', { [name]: on })),
         })
       )
     }
@@ -68,17 +70,6 @@ class OptionsCard extends AppPart {
     const historyDays = Math.round(Number(input.value))
     if (!(historyDays >= 1 && historyDays <= 365) || !await this.panel.send('setOptions', { historyDays }))
       input.value = String(this.state.options.historyDays)
-  }
-
-  private async offerPages(on: boolean): Promise<boolean> {
-    if (!on) {
-      const off = await this.panel.send('setOptions', { pages: false })
-      if (off) await giveBack({ permissions: ['tabs'] })
-      return off
-    }
-    const granted = await this.panel.run(() => permit(tabs))
-    if (granted === false) this.panel.warn(this.t('pages_refused'))
-    return !!granted && this.panel.send('setOptions', { pages: true })
   }
 }
 

@@ -1,4 +1,5 @@
 import { removePermissions, requestPermissions, type Wanted } from '../browser.ts'
+import type { AppContext } from './context.ts'
 import { RequestError } from './store.ts'
 
 // A page's origin as people type it.
@@ -51,4 +52,22 @@ export async function permit(wanted: Wanted): Promise<boolean> {
 /** Gives a permission back. Whether the browser had it does not matter. */
 export async function giveBack(wanted: Wanted): Promise<void> {
   await removePermissions(wanted).catch(() => false)
+}
+
+/** Switches an option that needs a permission, and gives back what no other option needs. Returns whether it is so. */
+export async function switchOption(
+  panel: AppContext,
+  option: 'bookmarks' | 'pages',
+  on: boolean,
+  wanted: Wanted,
+  own = wanted,
+): Promise<boolean> {
+  if (!on) {
+    const off = await panel.send('setOptions', { [option]: false })
+    if (off) await giveBack(own)
+    return off
+  }
+  const granted = await panel.run(() => permit(wanted))
+  if (granted === false) panel.warn(panel.words(`${option}_refused`))
+  return !!granted && panel.send('setOptions', { [option]: true })
 }
