@@ -1,29 +1,6 @@
 // Command portolan is Portolan's local binary. It lists and uses the tools, resources and prompts of MCP servers, with
 // the same registry as the browser. It runs the demo page, the CORS proxy, the local bridge and the gateway of stdio
-// programs. It checks proxies and servers.
-//
-//	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
-//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--timeout 10m] [--json]
-//	portolan resources|prompts|skills URL… [--header 'K: V'] [--json]
-//	portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
-//	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
-//	portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
-//	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
-//	    [--trusted-proxy ADDR…] [--log-file FILE]
-//	portolan proxy ticket|seal --origin ORIGIN --host HOST …
-//	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY] [--ticket TICKET] [--header 'K: V']
-//	portolan bridge [--listen 127.0.0.1:55156] [--stdio [--project NAME]] [--ephemeral] [--profile NAME] [--origin ORIGIN…] [--debug-dir DIR]
-//	    [--dir DIR] [--discovery ADDRESS|-] [--log-file FILE] [--log-level debug|info|warn|error]
-//	portolan bridge pair|clients|token
-//	portolan bridge revoke INSTALL-ID
-//	portolan ask [--site SITE…|all] [--consensus|--compare] [--json] QUESTION
-//	portolan chats check [--site SITE…] [--id ID…] [--tag TAG…] [--file SCENARIOS] [--report DIR] [--list] [--debug] [--json] [--yes]
-//	portolan gateway [--config FILE] [--listen 127.0.0.1:55157] [--allow ORIGIN…] [--shared] [--idle 10m] [--verbose] [--dir DIR]
-//	portolan gateway [FLAGS] -- COMMAND [ARGUMENT…]
-//	portolan gateway origins [--dir DIR]
-//	portolan gateway revoke ORIGIN [--dir DIR]
-//	portolan help [COMMAND]
-//	portolan version
+// programs. It checks proxies and servers. portolan help prints the commands with their flags.
 //
 // It exits with 0 if the operation succeeded, 1 if it failed, and 2 for wrong usage. The
 // message of a failure is on stderr. With --json the output on stdout is complete all the
