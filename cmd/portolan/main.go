@@ -86,9 +86,12 @@ var errUsage = errors.New("wrong usage")
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt, "skills": skills,
-	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand, "ask": askChats, "chats": chats,
-	"gateway": gatewayCommand,
+	"tools": tools, "call": call, "read": read, "prompt": prompt, "up": up, "proxy": proxy, "doctor": doctor,
+	"bridge": bridgeCommand, "ask": askChats, "chats": chats, "gateway": gatewayCommand,
+	"resources": lists("resources",
+		kind{"resources", (*registry.Registry).Resources}, kind{"resourceTemplates", (*registry.Registry).ResourceTemplates}),
+	"prompts": lists("prompts", kind{"prompts", (*registry.Registry).Prompts}),
+	"skills":  lists("skills", kind{"skills", (*registry.Registry).Skills}),
 }
 
 // An exitCode is the exit code of a program that this one ran, and becomes its own.

@@ -23,81 +23,67 @@ type offerEntry struct {
 	Definition json.RawMessage `json:"definition"`
 }
 
-// lister is a method of a registry that lists offers.
-type lister func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)
-
-// resources lists the resources and the resource templates of all named servers.
-func resources(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return list(ctx, "resources", args, stdout, map[string]lister{
-		"resources": (*registry.Registry).Resources, "resourceTemplates": (*registry.Registry).ResourceTemplates,
-	})
+// A kind is one kind of offers, by its member in the output with --json.
+type kind struct {
+	name string
+	list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)
 }
 
-// prompts lists the prompts of all named servers.
-func prompts(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return list(ctx, "prompts", args, stdout, map[string]lister{"prompts": (*registry.Registry).Prompts})
-}
-
-// skills lists the skills of all named servers. It reads none of their files.
-func skills(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return list(ctx, "skills", args, stdout, map[string]lister{"skills": (*registry.Registry).Skills})
-}
-
-// list prints a line for each offer, or with --json all of them by kind. If one server
-// fails, what the others offer is printed all the same. The failure is in the JSON, too.
-func list(ctx context.Context, verb string, args []string, stdout io.Writer, kinds map[string]lister) error {
-	flags := newFlags(verb)
-	headers := headersFlag(flags)
-	asJSON := flags.Bool("json", false, "")
-	urls, err := parse(flags, args)
-	switch {
-	case err != nil:
-		return err
-	case len(urls) == 0:
-		return fmt.Errorf("%w: name at least one URL", errUsage)
-	}
-	r, _, err := newRegistry(ctx, urls, headers, nil)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	var failed error
-	all := make(map[string]any)
-	for _, kind := range []string{"resources", "resourceTemplates", "prompts", "skills"} {
-		if kinds[kind] == nil {
-			continue
+// lists returns a command that prints a line for each offer of all named servers, or with --json all of them by kind.
+// If one server fails, what the others offer is printed all the same. The failure is in the JSON, too. No file of a
+// skill is read.
+func lists(verb string, kinds ...kind) command {
+	return func(ctx context.Context, args []string, stdout, _ io.Writer) error {
+		flags := newFlags(verb)
+		headers := headersFlag(flags)
+		asJSON := flags.Bool("json", false, "")
+		urls, err := parse(flags, args)
+		switch {
+		case err != nil:
+			return err
+		case len(urls) == 0:
+			return fmt.Errorf("%w: name at least one URL", errUsage)
 		}
-		offers, err := kinds[kind](r, ctx)
-		if failed == nil || err != nil && err.Error() != failed.Error() { // a server that does not answer has no kind
-			failed = errors.Join(failed, err)
+		r, _, err := newRegistry(ctx, urls, headers, nil)
+		if err != nil {
+			return err
 		}
-		entries := []offerEntry{}
-		for _, o := range offers {
-			entries = append(entries, offerEntry{o.Server, o.Name, o.Def})
-			if *asJSON {
-				continue
+		defer r.Close()
+		var failed error
+		all := make(map[string]any)
+		for _, k := range kinds {
+			offers, err := k.list(r, ctx)
+			if failed == nil || err != nil && err.Error() != failed.Error() { // a server that does not answer has no kind
+				failed = errors.Join(failed, err)
 			}
-			var def struct {
-				Title, Name, Description string
-				Frontmatter              struct{ Description string } // of a skill
+			entries := []offerEntry{}
+			for _, o := range offers {
+				entries = append(entries, offerEntry{o.Server, o.Name, o.Def})
+				if *asJSON {
+					continue
+				}
+				var def struct {
+					Title, Name, Description string
+					Frontmatter              struct{ Description string } // of a skill
+				}
+				json.Unmarshal(o.Def, &def) // what is no text is not shown
+				line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(def.Description, def.Frontmatter.Description)), "\n")
+				if _, err := fmt.Fprintf(stdout, "%-40s %s\n", printable(o.Key), printable(cmp.Or(line, def.Title))); err != nil {
+					return err
+				}
 			}
-			json.Unmarshal(o.Def, &def) // what is no text is not shown
-			line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(def.Description, def.Frontmatter.Description)), "\n")
-			if _, err := fmt.Fprintf(stdout, "%-40s %s\n", printable(o.Key), printable(cmp.Or(line, def.Title))); err != nil {
+			all[k.name] = entries
+		}
+		if *asJSON {
+			if failed != nil {
+				all["error"] = explained(failed)
+			}
+			if err := printJSON(stdout, all); err != nil {
 				return err
 			}
 		}
-		all[kind] = entries
+		return failed
 	}
-	if *asJSON {
-		if failed != nil {
-			all["error"] = explained(failed)
-		}
-		if err := printJSON(stdout, all); err != nil {
-			return err
-		}
-	}
-	return failed
 }
 
 // read prints a resource: its text, or with --json the result as the server wrote it. Bytes
