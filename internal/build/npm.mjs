@@ -11,13 +11,14 @@ import { basename, join, resolve } from 'node:path'
 import { build, transform } from 'esbuild'
 import { rollup } from 'rollup'
 import { minify } from 'terser'
+import { entries } from './entries.mjs'
 import { notices, packageLibraries } from './libraries.mjs'
 import { shortStyles } from './styles.ts'
 
 const out = 'dist/npm'
 const js = 'wasm/js'
 
-/** The entry points for libraries of model providers: each a file of web/adapters, and the declarations beside it. */
+/** The entry points for libraries of model providers: each a file of web/adapters. */
 const adapters = ['ai-sdk', 'openai', 'anthropic', 'gemini', 'openai-agents', 'langchain']
 
 const minified = { format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
@@ -244,26 +245,12 @@ await Promise.all([
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
-  ...adapters.flatMap((name) => [
-    bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] }),
-    declare(`web/adapters/${name}-types.ts`, `${name}.d.ts`),
-  ]),
+  ...adapters.map((name) => bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] })),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
     plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts', 'web/panel/questions/element.ts')],
   }),
-  declare(`${js}/shared/types.ts`, 'index.d.ts'),
-  declare(`${js}/host/worker-types.ts`, 'worker.d.ts'),
-  declare(`${js}/cassette/types.ts`, 'cassette.d.ts'),
-  declare('web/react/types.ts', 'react.d.ts'),
-  declare('web/config/types.ts', 'config.d.ts'),
-  declare('web/panel/types.ts', 'panel.d.ts'),
-  declare('web/prompts/types.ts', 'prompts.d.ts'),
-  declare('web/apps/types.ts', 'apps.d.ts'),
-  declare('web/loop/types.ts', 'loop.d.ts'),
-  declare('web/run/types.ts', 'run.d.ts'),
-  declare('web/run/endpoint/types.ts', 'run-endpoint.d.ts'),
-  declare('web/run/element/types.ts', 'run-element.d.ts'),
+  ...Object.entries(entries).map(([name, file]) => declare(file, `${name.split('/')[1] ?? 'index'}.d.ts`)),
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),
   cp('LICENSE', `${out}/LICENSE`),

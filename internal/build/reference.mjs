@@ -5,28 +5,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { entries } from './entries.mjs'
 import { root } from './modules.mjs'
-
-const sources = {
-  'portolan': 'wasm/js/shared/types.ts',
-  'portolan/panel': 'web/panel/types.ts',
-  'portolan/prompts': 'web/prompts/types.ts',
-  'portolan/apps': 'web/apps/types.ts',
-  'portolan/loop': 'web/loop/types.ts',
-  'portolan/run': 'web/run/types.ts',
-  'portolan/run-endpoint': 'web/run/endpoint/types.ts',
-  'portolan/run-element': 'web/run/element/types.ts',
-  'portolan/ai-sdk': 'web/adapters/ai-sdk-types.ts',
-  'portolan/openai': 'web/adapters/openai-types.ts',
-  'portolan/anthropic': 'web/adapters/anthropic-types.ts',
-  'portolan/gemini': 'web/adapters/gemini-types.ts',
-  'portolan/openai-agents': 'web/adapters/openai-agents-types.ts',
-  'portolan/langchain': 'web/adapters/langchain-types.ts',
-  'portolan/react': 'web/react/types.ts',
-  'portolan/config': 'web/config/types.ts',
-  'portolan/cassette': 'wasm/js/cassette/types.ts',
-  'portolan/worker': 'wasm/js/host/worker-types.ts',
-}
 
 /** The exported declarations of a file: the words above each, and its code. */
 function declarations(file) {
@@ -58,7 +38,7 @@ const prose = (lines) =>
   lines.join('\n').replace(/^\/\*\*|\*\/$/g, '').replace(/^ \* ?/gm, '').replace(/\{@link (?:\w+\.)?(\w+)\}/g, '`$1`')
     .trim()
 
-const parts = Object.entries(sources).map(([name, file]) => {
+const parts = Object.entries(entries).map(([name, file]) => {
   const said = declarations(file).map(({ name, words, code }, i, all) => {
     const heading = name === all[i - 1]?.name ? '' : `### ${name}\n\n`
     return `${heading}${words ? `${words}\n\n` : ''}\`\`\`ts\n${code}\n\`\`\`\n`

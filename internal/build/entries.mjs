@@ -1,0 +1,21 @@
+/** The entry points of the package, and the files with their declarations. */
+export const entries = {
+  'portolan': 'wasm/js/shared/types.ts',
+  'portolan/panel': 'web/panel/types.ts',
+  'portolan/prompts': 'web/prompts/types.ts',
+  'portolan/apps': 'web/apps/types.ts',
+  'portolan/loop': 'web/loop/types.ts',
+  'portolan/run': 'web/run/types.ts',
+  'portolan/run-endpoint': 'web/run/endpoint/types.ts',
+  'portolan/run-element': 'web/run/element/types.ts',
+  'portolan/ai-sdk': 'web/adapters/ai-sdk-types.ts',
+  'portolan/openai': 'web/adapters/openai-types.ts',
+  'portolan/anthropic': 'web/adapters/anthropic-types.ts',
+  'portolan/gemini': 'web/adapters/gemini-types.ts',
+  'portolan/openai-agents': 'web/adapters/openai-agents-types.ts',
+  'portolan/langchain': 'web/adapters/langchain-types.ts',
+  'portolan/react': 'web/react/types.ts',
+  'portolan/config': 'web/config/types.ts',
+  'portolan/cassette': 'wasm/js/cassette/types.ts',
+  'portolan/worker': 'wasm/js/host/worker-types.ts',
+}
