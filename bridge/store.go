@@ -99,36 +99,22 @@ func (s *store) load() (*secrets, error) {
 	return &out, nil
 }
 
-// change lets fn change the secrets, and replaces the file as a whole. A lock keeps
-// other processes from changing it meanwhile.
+// change lets fn change the secrets in the file.
 func (s *store) change(fn func(*secrets) error) error {
 	if s.memory != nil {
 		return errors.New("an ephemeral bridge keeps no pairings")
 	}
-	unlock, err := loopback.Lock(s.path + ".lock")
-	if err != nil {
-		return fmt.Errorf("change pairings: %w", err)
-	}
-	defer unlock()
-	now, err := s.load()
-	if errors.Is(err, fs.ErrNotExist) {
-		fresh := newSecrets()
-		now, err = &fresh, nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := fn(now); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(now, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := loopback.ReplaceFile(s.path, append(text, '\n')); err != nil {
-		return fmt.Errorf("write pairings: %w", err)
-	}
-	return nil
+	return loopback.ChangeFile(s.path, "pairings", func() (any, error) {
+		now, err := s.load()
+		if errors.Is(err, fs.ErrNotExist) {
+			fresh := newSecrets()
+			now, err = &fresh, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return now, fn(now)
+	})
 }
 
 // ephemeralKey returns the key that an extension proves to an ephemeral bridge:

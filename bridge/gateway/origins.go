@@ -155,40 +155,26 @@ func (o *origins) file() (*grants, error) {
 	return &out, nil
 }
 
-// change lets fn change the grants of the file, and replaces it as a whole. A lock keeps
-// other processes from changing it meanwhile.
+// change lets fn change the grants in the file.
 func (o *origins) change(fn func(*grants) error) error {
 	if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
 		return fmt.Errorf("make the configuration folder: %w", err)
 	}
-	unlock, err := loopback.Lock(o.path + ".lock")
-	if err != nil {
-		return fmt.Errorf("change the admitted origins: %w", err)
-	}
-	defer unlock()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now, err := o.file()
-	if err != nil {
-		return err
-	}
-	fresh := grants{Version: 1}
-	for _, one := range now.Origins {
-		one.Hashes = slices.Clone(one.Hashes)
-		fresh.Origins = append(fresh.Origins, one)
-	}
-	if err := fn(&fresh); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(fresh, "", "  ")
-	if err != nil {
-		return err
-	}
-	o.read, o.readAt = nil, nil
-	if err := loopback.ReplaceFile(o.path, append(text, '\n')); err != nil {
-		return fmt.Errorf("write the admitted origins: %w", err)
-	}
-	return nil
+	return loopback.ChangeFile(o.path, "the admitted origins", func() (any, error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		now, err := o.file()
+		if err != nil {
+			return nil, err
+		}
+		fresh := grants{Version: 1}
+		for _, one := range now.Origins {
+			one.Hashes = slices.Clone(one.Hashes)
+			fresh.Origins = append(fresh.Origins, one)
+		}
+		o.read, o.readAt = nil, nil
+		return &fresh, fn(&fresh)
+	})
 }
 
 // Origins returns the origins that were paired; dir is as Options.Dir.

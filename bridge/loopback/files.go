@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,6 +30,28 @@ func CheckFile(path string, stat fs.FileInfo) error {
 	case runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
 			path, stat.Mode().Perm())
+	}
+	return nil
+}
+
+// ChangeFile replaces the file at path by the JSON of what change returns. A lock keeps other processes from changing
+// it meanwhile. Errors name the content of the file.
+func ChangeFile(path, content string, change func() (any, error)) error {
+	unlock, err := Lock(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("change %s: %w", content, err)
+	}
+	defer unlock()
+	now, err := change()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(now, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := ReplaceFile(path, append(text, '\n')); err != nil {
+		return fmt.Errorf("write %s: %w", content, err)
 	}
 	return nil
 }
