@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Registry, SamplingRequest, SamplingResult, ServerConfig } from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from '../rig/harness.ts'
+import { servePage, type Listening } from '../rig/harness.ts'
 import type { PortolanPanel } from '../../web/panel/types.ts'
 
 declare global {
@@ -31,24 +30,12 @@ await panel.updateComplete
 document.documentElement.dataset.ready = ''
 `
 
-const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm' }
+const page =
+  '<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>'
 
 /** Serves a page with the built panel in it. */
-export function panelSite(): Promise<Listening> {
-  return listen(async (req, res) => {
-    const path = new URL(req.url!, 'http://x').pathname
-    if (path === '/')
-      return void res.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(
-        '<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>',
-      )
-    if (path === '/page.js') return void res.writeHead(200, { 'content-type': types.js }).end(script)
-    const file = path.startsWith('/npm/') && !path.includes('..')
-      ? await readFile(`${root}dist${path}`).catch(() => undefined)
-      : undefined
-    if (!file) return void res.writeHead(404).end()
-    res.writeHead(200, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(file)
-  })
-}
+export const panelSite = (): Promise<Listening> =>
+  servePage({ '/': page, '/page.js': script }, { 'content-security-policy': policy })
 
 export interface PanelPage {
   page: Page

@@ -127,6 +127,17 @@ export async function sendFile(
   createReadStream(file).pipe(res)
 }
 
+/** Serves a page and its files by their paths, with headers of the page, and the built package at /npm/. */
+export function servePage(files: Record<string, string>, headers: Record<string, string>): Promise<Listening> {
+  return listen((req, res) => {
+    const { pathname: path } = new URL(req.url!, 'http://x')
+    if (files[path] === undefined) return sendFile(`${root}dist`, path, res)
+    res.writeHead(200, { 'content-type': types[extname(path) || '.html']!, ...(path === '/' && headers) }).end(
+      files[path],
+    )
+  })
+}
+
 /** Serves the package's files, and an empty page with these headers at all other addresses. */
 export function servePackage(headers: Record<string, string> = {}): Promise<Listening> {
   return listen(async (req, res) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { policy } from '../panel/site.ts'
 import type { PortolanApp, AppState } from '../../web/apps/types.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { listen, root, type Listening } from '../rig/harness.ts'
+import { listen, root, servePage, type Listening } from '../rig/harness.ts'
 
 declare global {
   interface Window {
@@ -61,30 +61,14 @@ const page = `<!doctype html><html lang="en"><title>Apps</title><meta name="view
 const style =
   `:root { color-scheme: light dark; background: light-dark(#fff, #0b1114); color: light-dark(#14252c, #e7eeec) }
 body { font-family: system-ui, sans-serif; margin: 0 } main { padding: 1rem; max-width: 56rem; margin-inline: auto }`
-const types: Record<string, string> = {
-  js: 'text/javascript',
-  wasm: 'application/wasm',
-  css: 'text/css',
-  html: 'text/html',
-}
 
 type Headers = Record<string, string>
 
 /** Serves a page with the built element, under a strict policy that lets only the sandbox page be a frame. */
 export const appSite = (sandbox: string, headers: Headers = {}): Promise<Listening> =>
-  listen(async (req, res) => {
-    const path = new URL(req.url!, 'http://x').pathname
-    if (path === '/')
-      return void res.writeHead(200, {
-        ...headers,
-        'content-type': 'text/html',
-        'content-security-policy': `${policy}; style-src 'self'; img-src data:; frame-src ${new URL(sandbox).origin}`,
-      }).end(page)
-    const text = { '/page.js': script, '/page.css': style }[path] ??
-      (path.startsWith('/npm/') && !path.includes('..')
-        ? await readFile(`${root}dist${path}`).catch(() => undefined)
-        : undefined)
-    res.writeHead(text ? 200 : 404, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(text)
+  servePage({ '/': page, '/page.js': script, '/page.css': style }, {
+    ...headers,
+    'content-security-policy': `${policy}; style-src 'self'; img-src data:; frame-src ${new URL(sandbox).origin}`,
   })
 
 /** Serves the sandbox page, as a host does on its second origin. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { violations } from '../panel/axe.ts'
 import { policy } from '../panel/site.ts'
 import type { PickedPrompt, PortolanPrompts } from '../../web/prompts/types.ts'
-import { launchChromium, listen, root, type Listening } from '../rig/harness.ts'
+import { launchChromium, listen, servePage, type Listening } from '../rig/harness.ts'
 
 // The slash menu of the built package, in a page like a chat, under a strict policy.
 
@@ -84,19 +83,8 @@ const results: Record<string, () => object> = {
 
 before(async () => {
   browser = await launchChromium()
-  const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', css: 'text/css' }
-  site = await listen(async (req, res) => {
-    const path = new URL(req.url!, 'http://x').pathname
-    if (path === '/')
-      return void res.writeHead(200, {
-        'content-type': 'text/html',
-        'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
-      }).end(page)
-    const text = { '/page.js': script, '/page.css': style }[path] ??
-      (path.startsWith('/npm/') && !path.includes('..')
-        ? await readFile(`${root}dist${path}`).catch(() => undefined)
-        : undefined)
-    res.writeHead(text ? 200 : 404, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(text)
+  site = await servePage({ '/': page, '/page.js': script, '/page.css': style }, {
+    'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
   })
   quay = await listen(async (req, res) => {
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }

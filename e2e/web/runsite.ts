@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { policy } from '../panel/site.ts'
 import type { PortolanRun } from '../../web/run/element/types.ts'
 import type { RunEvent } from '../../web/run/types.ts'
-import { listen, root, type Listening } from '../rig/harness.ts'
+import { servePage, type Listening } from '../rig/harness.ts'
 import { caseUrl, type LawServer } from './servers/lawserver.ts'
 
 declare global {
@@ -86,22 +85,11 @@ const page = `<!doctype html><html lang="en"><title>Research</title><meta name="
 const style =
   `:root { color-scheme: light dark; background: light-dark(#fff, #0b1114); color: light-dark(#14252c, #e7eeec) }
 body { font-family: system-ui, sans-serif; margin: 0 } main { padding: 1rem; max-width: 56rem; margin-inline: auto }`
-const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', css: 'text/css' }
 
 /** Serves a page with the built element in it, under the strictest policy. */
 export const runSite = (): Promise<Listening> =>
-  listen(async (req, res) => {
-    const path = new URL(req.url!, 'http://x').pathname
-    if (path === '/')
-      return void res.writeHead(200, {
-        'content-type': 'text/html',
-        'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
-      }).end(page)
-    const text = { '/page.js': script, '/page.css': style }[path] ??
-      (path.startsWith('/npm/') && !path.includes('..')
-        ? await readFile(`${root}dist${path}`).catch(() => undefined)
-        : undefined)
-    res.writeHead(text ? 200 : 404, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(text)
+  servePage({ '/': page, '/page.js': script, '/page.css': style }, {
+    'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
   })
 
 /** Opens the page; the model says what is in `says`. */
