@@ -212,8 +212,8 @@ func related(t *task) (mcp.Result, error) {
 	if json.Unmarshal(result["_meta"], &meta) != nil || meta == nil {
 		meta = make(map[string]json.RawMessage)
 	}
-	meta[relatedTask], _ = json.Marshal(map[string]string{"taskId": t.id})
-	result["_meta"], _ = json.Marshal(meta)
+	meta[relatedTask] = encoded(map[string]string{"taskId": t.id})
+	result["_meta"] = encoded(meta)
 	return taskResult(result)
 }
 

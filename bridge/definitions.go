@@ -48,10 +48,12 @@ func repaired(object json.RawMessage, repairs map[string]repair) json.RawMessage
 	if !changed {
 		return object
 	}
-	text, err := json.Marshal(members)
-	if err != nil {
-		return object
-	}
+	return encoded(members)
+}
+
+// encoded returns the JSON text of a value that has one, as parts of JSON texts have.
+func encoded(value any) json.RawMessage {
+	text, _ := json.Marshal(value)
 	return text
 }
 
@@ -131,15 +133,7 @@ func forOlder(result json.RawMessage) json.RawMessage {
 	}
 	delete(members, "structuredContent")
 	if string(members["content"]) == "[]" && string(structured) != "null" {
-		text, err := json.Marshal([]any{map[string]string{"type": "text", "text": string(structured)}})
-		if err != nil {
-			return result
-		}
-		members["content"] = text
+		members["content"] = encoded([]any{map[string]string{"type": "text", "text": string(structured)}})
 	}
-	text, err := json.Marshal(members)
-	if err != nil {
-		return result
-	}
-	return text
+	return encoded(members)
 }

@@ -64,11 +64,7 @@ func (m message) withID(id json.RawMessage) json.RawMessage {
 		return m.text
 	}
 	members["id"] = id
-	text, err := json.Marshal(members)
-	if err != nil {
-		return m.text
-	}
-	return text
+	return encoded(members)
 }
 
 // The ids of requests that are repeated begin with this, and their kind follows. Their responses are not for the client.
@@ -165,8 +161,7 @@ func (k *KeptClient) repeats() (session json.RawMessage, rest []json.RawMessage)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for kind, m := range k.kept {
-		id, _ := json.Marshal(repeatedID + kind) // a string has a JSON text
-		text := m.withID(id)
+		text := m.withID(encoded(repeatedID + kind))
 		if kind == methodInitialize {
 			session = text
 		} else {
@@ -284,8 +279,7 @@ func (k *KeptClient) hears(m message) json.RawMessage {
 
 // notification returns one with a single param.
 func notification(method, param string, value any) json.RawMessage {
-	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": method, "params": map[string]any{param: value}})
-	return text
+	return encoded(map[string]any{"jsonrpc": "2.0", "method": method, "params": map[string]any{param: value}})
 }
 
 // left answers the calls that were under way, and takes the bridge's questions back.
@@ -321,11 +315,7 @@ func (k *KeptClient) left(err error) (clientEnded bool, _ error) {
 		return true
 	})
 	for _, line := range lines {
-		text, err := json.Marshal(line)
-		if err == nil {
-			err = k.w.line(text)
-		}
-		if err != nil {
+		if err := k.w.line(encoded(line)); err != nil {
 			return true, err
 		}
 	}

@@ -107,21 +107,18 @@ func (w *lineWriter) Write(text []byte) (int, error) {
 
 // refuse answers a line that is not passed on, unless it is a notification or a response.
 func (w *lineWriter) refuse(line []byte) {
-	id, code, why := []byte("null"), jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message"
+	id, code, why := json.RawMessage("null"), jsonrpc.CodeInvalidRequest, "the line is not a JSON-RPC message"
 	if m, err := jsonrpc.DecodeMessage(line); err == nil {
 		req, ok := m.(*jsonrpc.Request)
 		if !ok || !req.IsCall() {
 			return
 		}
-		id, _ = json.Marshal(req.ID.Raw())
+		id = encoded(req.ID.Raw())
 		why = "the message is too large, or nested too deeply"
 	} else if !json.Valid(line) {
 		code = jsonrpc.CodeParseError
 	}
-	answer, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(id), "error": jsonrpc.Error{Code: int64(code), Message: why},
-	})
-	if err == nil {
-		_ = w.line(answer)
-	}
+	_ = w.line(encoded(map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": jsonrpc.Error{Code: int64(code), Message: why},
+	}))
 }

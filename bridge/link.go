@@ -266,8 +266,6 @@ func (l *link) awaitEnd(ctx context.Context) {
 }
 
 func (l *link) cancelled(f *pendingRequest, why error) {
-	params, err := json.Marshal(map[string]string{"requestId": f.id, "reason": why.Error()})
-	if err == nil {
-		_ = l.conn.Write(context.Background(), &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
-	}
+	params := encoded(map[string]string{"requestId": f.id, "reason": why.Error()})
+	_ = l.conn.Write(context.Background(), &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
 }

@@ -36,11 +36,7 @@ type localClient struct {
 var localLimits = socket.Limits{Frame: 2 * maxListBytes, Depth: 256, PerSecond: 10_000}
 
 func sendLocal(ctx context.Context, c *socket.Conn, m localMessage) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return c.Send(ctx, text)
+	return c.Send(ctx, encoded(m))
 }
 
 func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {

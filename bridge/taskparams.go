@@ -42,15 +42,8 @@ func withTask(method string, params json.RawMessage) json.RawMessage {
 		meta = make(map[string]json.RawMessage)
 	}
 	meta[metaTask] = moved
-	text, err := json.Marshal(meta)
-	if err != nil {
-		return params
-	}
-	all["_meta"] = text
-	if text, err = json.Marshal(all); err != nil {
-		return params
-	}
-	return text
+	all["_meta"] = encoded(meta)
+	return encoded(all)
 }
 
 // withTaskBody does the same with the body of a request over HTTP.
@@ -68,10 +61,7 @@ func withTaskBody(body []byte) []byte {
 		return body
 	}
 	message["params"] = params
-	if text, err := json.Marshal(message); err == nil {
-		return text
-	}
-	return body
+	return encoded(message)
 }
 
 // misnamedTask returns the response to a request about a task whose header Mcp-Name is not the task's id (SEP-2663,
@@ -95,11 +85,7 @@ func misnamedTask(header http.Header, body []byte) []byte {
 	default:
 		return nil
 	}
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": message.ID, "error": map[string]any{
+	return encoded(map[string]any{"jsonrpc": "2.0", "id": message.ID, "error": map[string]any{
 		"code": mcp.CodeHeaderMismatch, "message": "the header Mcp-Name is not the params' taskId",
 	}})
-	if err != nil {
-		return nil
-	}
-	return text
 }

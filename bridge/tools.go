@@ -92,9 +92,7 @@ func (l *link) list(ctx context.Context) (tools, older json.RawMessage, err erro
 		if page == maxPages {
 			return nil, nil, fmt.Errorf("the list has more than %d pages", maxPages)
 		}
-		if params, err = json.Marshal(map[string]string{"cursor": result.NextCursor}); err != nil {
-			return nil, nil, err
-		}
+		params = encoded(map[string]string{"cursor": result.NextCursor})
 	}
 }
 

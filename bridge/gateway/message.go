@@ -236,10 +236,7 @@ func failure(id []byte, f *fault) []byte {
 	if len(id) == 0 {
 		id = []byte("null")
 	}
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id), "error": f})
-	if err != nil {
-		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}`)
-	}
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id), "error": f}) // all have JSON texts
 	return text
 }
 

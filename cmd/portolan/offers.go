@@ -164,10 +164,7 @@ func prompt(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 		given[key] = value
 	}
-	arguments, err := json.Marshal(given)
-	if err != nil {
-		return err
-	}
+	arguments, _ := json.Marshal(given) // texts have JSON texts
 	r, _, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
 	if err != nil {
 		return err
