@@ -225,10 +225,7 @@ func (l *link) request(ctx context.Context, method string, params json.RawMessag
 // it sends notifications/cancelled to the extension.
 func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, params json.RawMessage,
 	to caller) (json.RawMessage, error) {
-	id, err := jsonrpc.MakeID(f.id)
-	if err != nil {
-		return nil, err
-	}
+	id, _ := jsonrpc.MakeID(f.id) // a text is an id
 	if err := l.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
 		if !errors.Is(err, socket.ErrTooLarge) && !errors.Is(err, socket.ErrTooDeep) {
 			l.awaitEnd(ctx)

@@ -163,9 +163,7 @@ func printJSON(w io.Writer, v any) error {
 	}
 	if short := bytes.Clone(text.Bytes()); len(short) <= maxIndented {
 		text.Reset()
-		if err := json.Indent(&text, short, "", "  "); err != nil {
-			return err
-		}
+		_ = json.Indent(&text, short, "", "  ") // it is JSON
 	}
 	var out strings.Builder
 	for _, r := range text.String() { // encoding/json leaves the characters of a server that could control a terminal

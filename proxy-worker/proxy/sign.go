@@ -157,10 +157,7 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 		}
 		plain.WriteString(name + "\n" + h.Value + "\n")
 	}
-	box, err := sealer(derive(key, "portolan seal"))
-	if err != nil {
-		return "", err
-	}
+	box := sealer(derive(key, "portolan seal"))
 	nonce := make([]byte, box.NonceSize())
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return "", err
@@ -173,12 +170,11 @@ func isSealable(name, value string) bool {
 	return isToken(name) && isValue(value) && sendable(name) && !isHopByHop(name)
 }
 
-func sealer(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
+// sealer needs a key of derive, which has the length that AES takes.
+func sealer(key []byte) cipher.AEAD {
+	block, _ := aes.NewCipher(key)
+	box, _ := cipher.NewGCM(block)
+	return box
 }
 
 func sealedFor(origin, host string) []byte {
@@ -193,8 +189,8 @@ func (p *Policy) unseal(sealed, origin string, t target) ([]Pair, bool) {
 		return nil, false
 	}
 	for _, key := range p.seals {
-		box, err := sealer(key)
-		if err != nil || len(raw) < box.NonceSize() {
+		box := sealer(key)
+		if len(raw) < box.NonceSize() {
 			return nil, false
 		}
 		plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], sealedFor(origin, t.authority()))
