@@ -16,92 +16,75 @@ interface Converted {
   losses: Loss[]
 }
 
-const reader: ToolDefinition = {
-  name: readTool,
-  description: 'Reads on in a tool result that was cut: handle and offset as the cut says them.',
-  inputSchema: {
-    type: 'object',
-    required: ['handle'],
-    properties: {
-      handle: { type: 'string' },
-      offset: { type: 'integer' },
-      length: { type: 'integer', description: 'In characters; default 20000' },
-    },
-  },
-}
+/** A tool of the registry itself. */
+const own = (
+  name: string,
+  description: string,
+  properties: object,
+  required?: string[],
+  more?: Pick<ToolDefinition, 'annotations'>,
+): ToolDefinition => ({
+  name,
+  description,
+  inputSchema: { type: 'object', ...(required && { required }), properties },
+  ...more,
+})
+const reads = { annotations: { readOnlyHint: true } }
 
-const lister: ToolDefinition = {
-  name: resourceTools[0],
-  description: 'Lists the resources of MCP servers: documents, records and files that can be read.',
-  inputSchema: {
-    type: 'object',
-    properties: { server: { type: 'string', description: 'Only of this server' } },
-  },
-}
+const reader = own(readTool, 'Reads on in a tool result that was cut: handle and offset as the cut says them.', {
+  handle: { type: 'string' },
+  offset: { type: 'integer' },
+  length: { type: 'integer', description: 'In characters; default 20000' },
+}, ['handle'])
 
-const resourceReader: ToolDefinition = {
-  name: resourceTools[1],
-  description: 'Reads a resource that a server lists, that fits one of its templates, or that a result has named.',
-  inputSchema: {
-    type: 'object',
-    required: ['server', 'uri'],
-    properties: { server: { type: 'string' }, uri: { type: 'string' } },
-  },
-  annotations: { readOnlyHint: true },
-}
+const lister = own(
+  resourceTools[0],
+  'Lists the resources of MCP servers: documents, records and files that can be read.',
+  { server: { type: 'string', description: 'Only of this server' } },
+)
 
-const skillLister: ToolDefinition = {
-  name: skillTools[0],
-  description: 'Lists the skills of MCP servers: instructions for tasks, with names, URIs and descriptions.',
-  inputSchema: {
-    type: 'object',
-    properties: { server: { type: 'string', description: 'Only of this server' } },
-  },
-}
+const resourceReader = own(
+  resourceTools[1],
+  'Reads a resource that a server lists, that fits one of its templates, or that a result has named.',
+  { server: { type: 'string' }, uri: { type: 'string' } },
+  ['server', 'uri'],
+  reads,
+)
 
-const skillLoader: ToolDefinition = {
-  name: skillTools[1],
-  description: 'Loads a skill of an MCP server: its SKILL.md, or one of its files once it is loaded.',
-  inputSchema: {
-    type: 'object',
-    required: ['server', 'skill'],
-    properties: {
-      server: { type: 'string' },
-      skill: { type: 'string', description: 'Its name, or its URI' },
-      file: { type: 'string', description: 'The path of a file of the skill; a directory ends with a slash' },
-    },
-  },
-  annotations: { readOnlyHint: true },
-}
+const skillLister = own(
+  skillTools[0],
+  'Lists the skills of MCP servers: instructions for tasks, with names, URIs and descriptions.',
+  { server: { type: 'string', description: 'Only of this server' } },
+)
 
-const searcher: ToolDefinition = {
-  name: searchTool,
-  description:
-    'Finds tools that are not in your list, by what they do. It gives their names, descriptions and schemas.',
-  inputSchema: {
-    type: 'object',
-    required: ['query'],
-    properties: {
-      query: { type: 'string', description: 'What the tool should do, in a few words' },
-      limit: { type: 'integer', minimum: 1, maximum: 20, description: 'Default 5' },
-      server: { type: 'string', description: 'Only tools of this server' },
-    },
+const skillLoader = own(
+  skillTools[1],
+  'Loads a skill of an MCP server: its SKILL.md, or one of its files once it is loaded.',
+  {
+    server: { type: 'string' },
+    skill: { type: 'string', description: 'Its name, or its URI' },
+    file: { type: 'string', description: 'The path of a file of the skill; a directory ends with a slash' },
   },
-  annotations: { readOnlyHint: true },
-}
+  ['server', 'skill'],
+  reads,
+)
 
-const caller: ToolDefinition = {
-  name: callTool,
-  description: `Calls a tool that ${searchTool} has found.`,
-  inputSchema: {
-    type: 'object',
-    required: ['name', 'arguments'],
-    properties: {
-      name: { type: 'string' },
-      arguments: { type: 'object', description: "Fits the found tool's schema" },
-    },
+const searcher = own(
+  searchTool,
+  'Finds tools that are not in your list, by what they do. It gives their names, descriptions and schemas.',
+  {
+    query: { type: 'string', description: 'What the tool should do, in a few words' },
+    limit: { type: 'integer', minimum: 1, maximum: 20, description: 'Default 5' },
+    server: { type: 'string', description: 'Only tools of this server' },
   },
-}
+  ['query'],
+  reads,
+)
+
+const caller = own(callTool, `Calls a tool that ${searchTool} has found.`, {
+  name: { type: 'string' },
+  arguments: { type: 'object', description: "Fits the found tool's schema" },
+}, ['name', 'arguments'])
 
 const declarer: ToolDefinition = {
   ...searcher,
@@ -110,18 +93,14 @@ const declarer: ToolDefinition = {
     `Write code for ${codeTool} with what it found.`,
 }
 
-const runner: ToolDefinition = {
-  name: codeTool,
-  description:
-    'Runs JavaScript, the body of an async function, and gives what it returns and logs. The code calls functions ' +
+const runner = own(
+  codeTool,
+  'Runs JavaScript, the body of an async function, and gives what it returns and logs. The code calls functions ' +
     `that ${apiTool} has declared: await tools.server.tool(args). It has no network, no files, no imports and no DOM. ` +
     'A call that fails throws. Use loops and Promise.all, and return only what you need: at most 50 calls, 64 KiB.',
-  inputSchema: {
-    type: 'object',
-    required: ['code'],
-    properties: { code: { type: 'string', description: 'For example: return await tools.demo.add({ a: 1, b: 2 })' } },
-  },
-}
+  { code: { type: 'string', description: 'For example: return await tools.demo.add({ a: 1, b: 2 })' } },
+  ['code'],
+)
 
 /** A schema as `jsonSchema()` of the AI SDK makes it. Its types know a Standard JSON Schema only. */
 export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
