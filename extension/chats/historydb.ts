@@ -41,16 +41,15 @@ export class HistoryDb {
       let more = false
       await each(entries.openCursor(range, 'prev'), ({ value }) => {
         const e = value as Kept
-        if (site && e.site !== site || project && e.project !== project || client && e.client !== client) return true
+        if (site && e.site !== site || project && e.project !== project || client && e.client !== client) return
         const all = `${e.question}\n${e.answer}\n${e.url}\n${e.project ?? ''}\n${e.clientName}`.toLowerCase()
-        if (!words.every((word) => all.includes(word))) return true
+        if (!words.every((word) => all.includes(word))) return
         if (found.length >= limit) {
           more = true
           return false
         }
         const { size: _, client: __, ...entry } = e
         found.push({ ...entry, answer: e.answer.slice(0, longestShown), cut: e.answer.length > longestShown })
-        return true
       })
       return { entries: found, more }
     })
@@ -65,7 +64,7 @@ export class HistoryDb {
         // Programs that read such histories look for `provider`.
         const { size: _, id, client: __, clientName: client, ...entry } = value as Kept
         lines += `${JSON.stringify({ ...entry, client, provider: entry.site })}\n`
-        if (lines.length < exportUnits) return true
+        if (lines.length < exportUnits) return
         next = id
         return false
       })
@@ -79,7 +78,7 @@ export class HistoryDb {
       const found: string[] = []
       await each(entries.index('project').openKeyCursor(null, 'nextunique'), (cursor) => {
         found.push(String(cursor.key))
-        return found.length < 200
+        if (found.length === 200) return false
       })
       return found
     })
@@ -99,11 +98,7 @@ export class HistoryDb {
   async removeBefore(ts: string): Promise<void> {
     await this.use(
       'readwrite',
-      (entries) =>
-        each(entries.index('ts').openCursor(IDBKeyRange.upperBound(ts)), (cursor) => {
-          cursor.delete()
-          return true
-        }),
+      (entries) => each(entries.index('ts').openCursor(IDBKeyRange.upperBound(ts)), (cursor) => void cursor.delete()),
     )
     this.units = undefined
   }
@@ -117,7 +112,6 @@ export class HistoryDb {
         count--
         units -= (cursor.value as Kept).size
         cursor.delete()
-        return true
       })
       this.units = units
     })
@@ -160,19 +154,16 @@ function open(closed: () => void): Promise<IDBDatabase> {
 
 async function sum(entries: IDBObjectStore): Promise<number> {
   let sum = 0
-  await each(entries.index('size').openKeyCursor(), (cursor) => {
-    sum += Number(cursor.key)
-    return true
-  })
+  await each(entries.index('size').openKeyCursor(), (cursor) => void (sum += Number(cursor.key)))
   return sum
 }
 
 /** Follows a cursor until `see` returns false. */
-function each<C extends IDBCursor>(request: IDBRequest<C | null>, see: (cursor: C) => boolean): Promise<void> {
+function each<C extends IDBCursor>(request: IDBRequest<C | null>, see: (cursor: C) => false | void): Promise<void> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => {
       const cursor = request.result
-      if (!cursor || !see(cursor)) return resolve()
+      if (!cursor || see(cursor) === false) return resolve()
       cursor.continue()
     }
     request.onerror = () => reject(request.error ?? new Error('the history could not be read'))
