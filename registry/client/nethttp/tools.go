@@ -178,17 +178,11 @@ func (l *list) drop(name, reason string) {
 // extra returns the members of [client.Event].Extra, which few lists have.
 func (l *list) extra(next, ttl, scope []byte) string {
 	var b []byte
-	if len(l.drops) > 0 {
-		b = append(append(append(b, `,"drops":[`...), l.drops[1:]...), ']')
-	}
-	if len(l.headers) > 0 {
-		b = append(append(append(b, `,"headers":[`...), l.headers[1:]...), ']')
-	}
-	if len(l.tasks) > 0 {
-		b = append(append(append(b, `,"tasks":[`...), l.tasks[1:]...), ']')
-	}
-	if len(l.apps) > 0 {
-		b = append(append(append(b, `,"apps":[`...), l.apps[1:]...), ']')
+	for i, elements := range [][]byte{l.drops, l.headers, l.tasks, l.apps} {
+		if len(elements) > 0 {
+			name := []string{"drops", "headers", "tasks", "apps"}[i]
+			b = append(append(append(b, `,"`+name+`":[`...), elements[1:]...), ']')
+		}
 	}
 	if rawjson.Kind(next) == 's' {
 		b = append(append(b, `,"next":`...), next...)
