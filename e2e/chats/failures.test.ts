@@ -3,7 +3,21 @@ import { describe, test } from 'node:test'
 import type { FailureCode, FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 import { loginPath } from '../sites/hosts.ts'
-import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, wake, type On } from './site.ts'
+import {
+  aistudio,
+  article,
+  gemini,
+  layouts,
+  passMinute,
+  plain,
+  right,
+  Sites,
+  some,
+  token,
+  turnKey,
+  wake,
+  type On,
+} from './site.ts'
 
 const sites = new Sites()
 
@@ -190,10 +204,7 @@ describe('the driver fails', { concurrency: 8, timeout: 300_000 }, () => {
         await driven.start(`${row.mark ?? ''} token:${about}`.trim(), row.order)
         if (row.late) {
           await driven.message((m): m is Extract<FromDriver, { type: 'partial' }> => m.type === 'partial')
-          await driven.page.evaluate(() => {
-            const { now } = Date
-            Date.now = () => now() + 60_000
-          })
+          await passMinute(driven)
         }
         const { failure, answer } = await driven.outcome()
         assert.equal(answer, undefined)

@@ -115,6 +115,13 @@ export function right(outcome: Outcome, want: string): NonNullable<Outcome['answ
   return outcome.answer!
 }
 
+/** Lets a minute pass in a page: that of the deadline of its run. */
+export const passMinute = (driven: Driven): Promise<void> =>
+  driven.page.evaluate(() => {
+    const passed = performance.now.bind(performance)
+    performance.now = () => passed() + 60_000
+  })
+
 /** Enables a send button that `[[disabled]]` holds back. */
 export const wake = (driven: Driven): Promise<unknown> => driven.page.evaluate(() => dispatchEvent(new Event('wake')))
 

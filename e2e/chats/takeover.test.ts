@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FromDriver, Site } from '../../extension/chats/drivermessages.ts'
-import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token, wake } from './site.ts'
+import {
+  aistudio,
+  article,
+  gemini,
+  layouts,
+  passMinute,
+  phases,
+  plain,
+  right,
+  Sites,
+  some,
+  token,
+  wake,
+} from './site.ts'
 import type { Driven } from './drivenpage.ts'
 
 const sites = new Sites()
@@ -149,21 +162,21 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 300_00
     await driven.phase('handover')
     await field(driven).click()
     await submit(driven)
-    await driven.phase('answering')
-    await driven.page.waitForTimeout(800)
+    const begins = `Here is what I found about ${about}.`.slice(0, 20)
+    await driven.message((m): m is FromDriver => m.type === 'partial' && m.text.startsWith(begins))
     await driven.tell({ type: 'handover' })
     const { answer } = await driven.outcome(20_000)
-    assert.ok(
-      answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) &&
-        answer!.answer.length < plain(about).length,
-    )
+    assert.ok(answer!.answer.startsWith(begins) && answer!.answer.length < plain(about).length)
     assert.deepEqual(answer!.evidence, ['handed over by the person', 'model: gpt-5'])
     driven.close()
   })
 
   test('assist: a prompt that nobody sends in time', async () => {
     const driven = await sites.open(article)
-    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 10_000 })
+    await driven.start(`token:${token('unsent')}`, { mode: 'assist' })
+    await driven.phase('handover')
+    await passMinute(driven)
+    const { failure } = await driven.outcome()
     assert.deepEqual([failure!.code, failure!.state!.phase], ['TIMEOUT', 'handover'])
     assert.match(failure!.message, /send it there/)
     driven.close()
@@ -274,12 +287,12 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 300_00
 
   test('a pause that is never ended: PAUSED_BY_USER at the deadline, and the field is left alone', async () => {
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=60000]] token:${token('kept')}`, {
-      deadline: Date.now() + 10_000,
-    })
+    await driven.start(`[[disabled ms=60000]] token:${token('kept')}`)
     await driven.phase('sending')
     await field(driven).click()
     await driven.page.keyboard.type('mine ')
+    await driven.message(isPaused)
+    await passMinute(driven)
     const { failure } = await driven.outcome()
     assert.equal(failure!.code, 'PAUSED_BY_USER')
     assert.match(await written(driven), /mine/)
