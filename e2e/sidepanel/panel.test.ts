@@ -144,15 +144,15 @@ flow('a question is said on every tab, takes no focus, and cannot be answered be
     const before = await focused(page)
     const clicked = page.evaluate(() =>
       new Promise<void>((resolve) => {
-        const look = () => {
-          const { shadowRoot } = document.querySelector('portolan-extension')!
+        const { shadowRoot } = document.querySelector('portolan-extension')!
+        new MutationObserver((_, watching) => { // a frame may come later than an answer counts
           const buttons = shadowRoot!.querySelectorAll<HTMLButtonElement>('portolan-approvals button')
           const allow = [...buttons].find((b) => b.textContent!.includes('Allow once'))
-          if (!allow) return requestAnimationFrame(look)
+          if (!allow) return
+          watching.disconnect()
           allow.click() // at once, as if by accident
           resolve()
-        }
-        look()
+        }).observe(shadowRoot!, { childList: true, subtree: true })
       })
     )
     await set(page, { approvals: approvals(Date.now()) })
