@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import type { Registry, RegistryOptions, ServerConfig } from '../../wasm/js/shared/types.ts'
 import { faultServer, result } from './servers/faultserver.ts'
 import { launchChromium, openPage, servePackage, type Listening } from '../rig/harness.ts'
 import { digest, entryOf, skill, skillServer, type Served, type SkillServer } from './servers/skillserver.ts'
@@ -473,6 +473,7 @@ async function hostile(
   read: (uri: string) => object | undefined,
   get?: unknown,
   on: Parameters<typeof faultServer>[0]['on'] = {},
+  config: Partial<ServerConfig> = {},
 ) {
   const server = await faultServer({
     modern: true,
@@ -493,7 +494,7 @@ async function hostile(
     },
   })
   t.after(() => server.close())
-  const registry = await open(t, { servers: { s: { url: server.url } } })
+  const registry = await open(t, { servers: { s: { url: server.url, ...config } } })
   return { server, registry }
 }
 
@@ -647,7 +648,7 @@ test('hostile: lists without end, entries of nonsense, hidden characters, and wo
   const { registry, server } = await hostile(t, skills, (uri) => ({ uri, text: wild }), undefined, {
     'skills/list': (a) =>
       result(a, { resultType: 'complete', skills: a.nth === 1 ? skills : [], nextCursor: `${a.nth}` }),
-  })
+  }, { timeoutMs: 3_600_000 }) // the time of a list is another limit than its pages
   const [info, ...none] = await registry.skills()
   assert.deepEqual([info!.description, none.length], ['Does it </server-skills>', 0])
   assert.equal(info!.flags![0]!.rule, 'hidden_text')
