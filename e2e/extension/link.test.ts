@@ -240,7 +240,11 @@ test('another program on the port learns nothing, and the paired bridge is found
 
 test("the registry's servers are the desktop clients' too, with progress, questions and cancellation", async () => {
   const rig = await rigOf()
-  const server = await sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }], { cors: false })
+  const heard = Promise.withResolvers<void>()
+  const server = await sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }], {
+    cors: false,
+    finish: heard.promise,
+  })
   open.push(server)
   const desk = await rig.bridge.stdioClient('desk')
   desk.setRequestHandler(
@@ -271,11 +275,13 @@ test("the registry's servers are the desktop clients' too, with progress, questi
 
   const progress: (number | undefined)[] = []
   // The official client drops progress that it reads in one piece with the response.
-  const steps = await call(desk, 'harbour__steps', { steps: 3, everyMs: 400 }, {
-    onprogress: (p) => progress.push(p.progress),
+  const steps = await call(desk, 'harbour__steps', { steps: 3, everyMs: 20 }, {
+    onprogress: (p) => {
+      if (progress.push(p.progress) === 3) heard.resolve()
+    },
   })
   assert.equal(steps.text, 'done')
-  assert.deepEqual(progress.slice(0, 2), [1, 2])
+  assert.deepEqual(progress, [1, 2, 3])
   assert.equal((await call(desk, 'harbour__ask')).text, 'who? Ada')
 
   // Each question goes to the client of its call, and those of the side panel's calls to the side panel.

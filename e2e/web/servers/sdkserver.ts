@@ -18,9 +18,11 @@ const schema = { type: 'object', properties: {} } as const
  */
 export async function sdkServer(
   tools: unknown[] = [],
-  { cors = true, before = async () => {}, instructions, results = {}, card }: {
+  { cors = true, before = async () => {}, finish, instructions, results = {}, card }: {
     cors?: boolean
     before?: () => Promise<unknown>
+    /** The tool `steps` awaits it after its progress. */
+    finish?: Promise<unknown>
     /** Is called for each session. */
     instructions?: () => string
     /** The results of tools, by name. */
@@ -94,6 +96,7 @@ export async function sdkServer(
           params: { progressToken: params._meta!.progressToken!, progress: i, total: steps },
         })
       }
+      await finish
       return text('done')
     })
     return server
