@@ -31,17 +31,26 @@ async function listen(answer: RequestListener, port = 0): Promise<Server> {
 }
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-/** Returns free ports of those that the extension asks. */
-async function askedPorts(n: number): Promise<number[]> {
-  const ports: number[] = []
-  for (let port = 55165; port >= 55156 && ports.length < n; port--) {
-    const server = await listen(() => {}, port).catch(() => undefined)
-    if (!server) continue
-    await new Promise((resolve) => server.close(resolve))
-    ports.push(port)
+/** Starts on a free port of those that the extension asks. A connection of another program may take one meanwhile. */
+async function atAskedPort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  let cause: unknown
+  for (let port = 55165; port >= 55156; port--) {
+    try {
+      const server = await listen(() => {}, port)
+      await new Promise((resolve) => server.close(resolve))
+      return await start(port)
+    } catch (e) {
+      cause = e
+    }
   }
-  assert.equal(ports.length, n, 'other programs use the ports of bridges')
-  return ports
+  throw new Error('other programs use the ports of bridges', { cause })
+}
+
+async function startBridge(port: number): Promise<TestBridge> {
+  const bridge = await TestBridge.create(undefined, port)
+  open.push(bridge)
+  await bridge.start()
+  return bridge
 }
 
 const sound = { name: 'portolan', version: 1, startedAt: 1_700_000_000_000 }
@@ -105,17 +114,15 @@ const deep = (selector: string) =>
 
 for (const granted of [false, true])
   test(`B4: a click finds two bridges, a second pairs with one, ${granted ? 'with' : 'without'} host permissions`, async () => {
-    const [first, second, watched] = await askedPorts(3)
     const requests: string[] = []
-    await listen((req, res) => {
-      requests.push(`${req.method} ${req.url} ${req.headers.cookie ?? ''} ${req.headers.authorization ?? ''}`.trim())
-      json({})(req, res)
-    }, watched)
-    const rig = new Rig(await TestBridge.create(undefined, first), await Chromium.create({ granted }))
+    await atAskedPort((port) =>
+      listen((req, res) => {
+        requests.push(`${req.method} ${req.url} ${req.headers.cookie ?? ''} ${req.headers.authorization ?? ''}`.trim())
+        json({})(req, res)
+      }, port)
+    )
+    const rig = new Rig(await atAskedPort(startBridge), await Chromium.create({ granted }))
     open.push(rig)
-    const other = await TestBridge.create(undefined, second)
-    open.push(other)
-    await rig.bridge.start()
     await rig.openPanel()
     const shows = (text: string) =>
       rig.panel.until(
@@ -127,7 +134,7 @@ for (const granted of [false, true])
     assert.deepEqual(requests, [], 'nothing is asked before the click')
     await rig.panel.click(deep('portolan-bridges button'))
     await shows(rig.bridge.address)
-    await other.start()
+    const other = await atAskedPort(startBridge)
     await shows(other.address)
     assert.deepEqual([...new Set(requests)], ['GET /mcp-discovery'], 'a bridge gets nothing but the question')
 
