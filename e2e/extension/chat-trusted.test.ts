@@ -2,6 +2,7 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Asking, sites } from './asking.ts'
 import { call, hasTool } from './rig.ts'
+import { happens } from '../rig/harness.ts'
 
 // Fields that accept only trusted input.
 
@@ -30,7 +31,7 @@ for (const granted of [true, false])
       assert.equal((await asking.look(id)).hidden, !granted)
       asking.pages.goOn('gemini')
       await asked
-      assert.equal((await asking.look(id)).hidden, true, 'it is over')
+      await happens(async () => (await asking.look(id)).hidden) // the debugger leaves after the answer
       await asking.rig.panel.evaluate((cover) => chrome.tabs.remove(cover), cover)
       for (const site of sites) asking.pages.set(site, { mangle: 'scripted' })
     })
