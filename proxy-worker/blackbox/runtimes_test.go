@@ -29,8 +29,9 @@ var configs = map[string]map[string]string{
 	"closed": {},
 	"tight": local(map[string]string{
 		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2",
-		"FIRST_BYTE_SECONDS": "1", "METRICS_KEYS": metricsKey, "LOG_REFUSALS": "yes",
+		"METRICS_KEYS": metricsKey, "LOG_REFUSALS": "yes",
 	}),
+	"hurried": local(map[string]string{"FIRST_BYTE_SECONDS": "1"}), // only for tests of that time
 }
 
 func local(more map[string]string) map[string]string {
@@ -42,7 +43,7 @@ func local(more map[string]string) map[string]string {
 	return env
 }
 
-// A running proxy, in its three configurations.
+// A running proxy, in its configurations.
 type running struct {
 	url map[string]string // by configuration
 	// pid of the process that runs "open"; 0 if that is the test's own.

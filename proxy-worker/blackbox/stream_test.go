@@ -55,12 +55,12 @@ func live(t *testing.T, r running, u *upstream) {
 func lasting(t *testing.T, r running, u *upstream) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	stream, err := call{config: "tight", target: u.URL + "/live"}.do(ctx, r, "lasting")
+	stream, err := call{config: "hurried", target: u.URL + "/live"}.do(ctx, r, "lasting")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
-	late, err := call{config: "tight", target: u.URL + "/silent"}.do(ctx, r, "late")
+	late, err := call{config: "hurried", target: u.URL + "/silent"}.do(ctx, r, "late")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -218,7 +218,7 @@ func table(t *testing.T, r running, u *upstream) {
 			}},
 
 		{"nobody there", call{target: closedPort(t)}, 502, "upstream_unreachable", nil},
-		{"no answer in time", call{config: "tight", target: u.URL + "/silent"}, 504, "upstream_timeout", nil},
+		{"no answer in time", call{config: "hurried", target: u.URL + "/silent"}, 504, "upstream_timeout", nil},
 		{"request too large", call{config: "tight", target: u.URL + "/echo",
 			body: strings.NewReader(strings.Repeat("x", 1001))}, 413, "request_too_large", nil},
 		{"request of unknown length too large", call{config: "tight", target: u.URL + "/echo",
