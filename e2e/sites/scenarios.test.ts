@@ -34,9 +34,10 @@ describe('scenarios', { concurrency: 2 }, () => {
     }))
 
   test('outline: another text comes first', () =>
-    asking(article, 'token:plan-1 [[outline ms=800]]', async (person) => {
+    asking(article, 'token:plan-1 [[outline ms=60000]]', async (person) => {
       await person.page.getByText('OUTLINE ONLY: details').waitFor()
       await person.see('stop').waitFor()
+      chats.pages.goOn('chatgpt', 'plan-1')
       assert.doesNotMatch(await person.answer(), /OUTLINE/)
     }))
 
@@ -45,8 +46,9 @@ describe('scenarios', { concurrency: 2 }, () => {
       await person.page.getByText('OUTLINE ONLY: details').waitFor()
       await person.see('stop').waitFor({ state: 'detached' })
       assert.equal(await person.see('end').count(), 0)
+      const back = person.page.waitForFunction((stop) => document.querySelector(stop), turnKey.stop)
       chats.pages.goOn('chatgpt', 'plan-2')
-      await person.see('stop').waitFor()
+      await back // looked for in each frame, because it goes with the end of the answer
       assert.match(await person.answer(), /plan-2/)
     }))
 
@@ -279,8 +281,9 @@ describe('scenarios', { concurrency: 2 }, () => {
 
   test('ChatGPT without test ids: only words tell the buttons', async () => {
     const person = await Person.open(chats.context, article, { noTestIds: true, locale: 'de' })
-    await person.ask('token:words-1 [[slow ms=1000]]')
+    await person.ask('token:words-1 [[pause ms=60000]]')
     await person.page.getByRole('button', { name: 'Streaming stoppen' }).waitFor()
+    chats.pages.goOn('chatgpt', 'words-1')
     await person.page.getByRole('button', { name: 'Gute Antwort' }).waitFor()
     assert.equal(await person.page.locator('[data-testid], #composer-submit-button').count(), 0)
     assert.match(await person.text('answer'), /^Das habe ich über words-1 gefunden/)
