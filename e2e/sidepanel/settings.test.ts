@@ -423,3 +423,19 @@ flow('the rules of a client are shown as they are, also after several changes', 
     await until(() => rule('page_dom').first().inputValue(), (value) => value === page_dom, page_dom)
   }
 })
+
+flow('what a person has chosen stays chosen while lists change above it', { state: 'used' }, async (page) => {
+  const { tools, origins } = await page.evaluate(() => window.standin.background.state)
+  await page.getByText('3 rules').click()
+  const tool = page.getByLabel('Add a rule for').first()
+  await tool.selectOption('bookmark_search')
+  await set(page, { tools: [{ name: 'harbour__sweep', source: 'registry' }, ...tools] }) // as of a server that connects
+  assert.equal(await tool.inputValue(), 'bookmark_search')
+  await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()
+  await wasAsked(page, 'setGrant', [{ client: 'claude', tool: 'bookmark_search', grant: 'allow' }])
+
+  await page.getByRole('button', { name: `Remove ${origins[0]}` }).click()
+  await set(page, { origins: ['https://earlier.example', ...origins] }) // as of another page of the extension
+  await page.locator('portolan-origins .yes').click()
+  await wasAsked(page, 'approveOrigin', [{ origin: origins[0], approved: false }])
+})

@@ -73,7 +73,11 @@ class Clients extends AppPart {
         ? html`<form class="row lined" @submit=${(e: Event) => this.add(e, c)}>
           <label class="dim" for="${id}-tool">${t('grant_add')}</label>
           <select id="${id}-tool" class="grow" name="tool">${
-          others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)
+          repeat(
+            others,
+            (tool) => tool.name,
+            (tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`,
+          )
         }</select>
           <select name="grant" aria-label=${t('grant')}>${options(grants, undefined, (g) => t(`grant_${g}`))}</select>
           <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>`

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
 import { define } from '../../web/ui/part.ts'
 import { line } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
@@ -15,7 +16,7 @@ class Origins extends OriginPart {
       ${
       origins.length
         ? html`<ul class="rows">${
-          origins.map((origin) =>
+          repeat(origins, (origin) => origin, (origin) =>
             html`<li><bdi dir="ltr" class="mono">${line(origin, 200)}</bdi>
         ${
               confirm(this.panel, {
@@ -26,8 +27,7 @@ class Origins extends OriginPart {
                 small: true,
                 act: () => this.panel.send('approveOrigin', { origin, approved: false }),
               })
-            }</li>`
-          )
+            }</li>`)
         }</ul>`
         : nothing
     }
