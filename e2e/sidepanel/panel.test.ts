@@ -45,6 +45,9 @@ flow('a person finds a bridge with the keyboard, and pairs with it', { state: 'f
   assert.equal(await focused(page), 'Stop looking')
   await page.keyboard.press('Tab')
   assert.equal(await focused(page), 'Pair with the bridge at 127.0.0.1:55158')
+  await bridgesAt(page, 55156, 55158) // one more starts
+  await page.getByText('2 bridges answer').waitFor()
+  assert.equal(await focused(page), 'Pair with the bridge at 127.0.0.1:55158')
   await page.keyboard.press('Enter')
   await wasAsked(page, 'pair', [{ address: '127.0.0.1:55158' }])
   await until(() => focused(page), (f) => f === 'Cancel', 'the focus goes on')

@@ -53,7 +53,10 @@ class Bridges extends AppPart {
     while (!signal.aborted) {
       const found = await findBridges(signal)
       if (signal.aborted) return
-      this.found = found
+      // A bridge keeps its place, because its button may be under a pointer or have the focus.
+      const known = this.found.map(({ address }) => address)
+      const place = ({ address }: FoundBridge) => known.indexOf(address) + 1 || known.length + 1
+      this.found = found.sort((a, b) => place(a) - place(b))
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
