@@ -44,6 +44,16 @@ const wake = async (site: Site) =>
     await chrome.scripting.executeScript({ target: { tabId }, func: () => void dispatchEvent(new Event('wake')) })
   }, (await asking.tab(site)).id)
 
+/** Lets a minute pass for the driver of a tab. */
+const passMinute = async (site: Site) =>
+  asking.rig.panel.evaluate(async (tabId) => {
+    const func = () => {
+      const passed = performance.now.bind(performance)
+      performance.now = () => passed() + 60_000
+    }
+    await chrome.scripting.executeScript({ target: { tabId }, func })
+  }, (await asking.tab(site)).id)
+
 const runOf = async (site: Site, phase: string) =>
   (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs
     .find((r) => r.site === site)!
@@ -69,13 +79,14 @@ test("while the user types nothing is sent; then the run continues, and the user
 })
 
 test('a pause until the deadline fails, and the tab is left alone', async () => {
-  const asked = asking.fails('gemini', '[[disabled ms=60000]]', 'PAUSED_BY_USER', { timeoutSeconds: 12 })
+  const asked = asking.fails('gemini', '[[disabled ms=60000]]', 'PAUSED_BY_USER', { timeoutSeconds: 60 })
   await runOf('gemini', 'sending')
   const tab = await hands('gemini')
   await type(tab, 'mine')
   await tab.detach()
   await runOf('gemini', 'paused')
   await wake('gemini')
+  await passMinute('gemini')
   const fault = await asked
   assert.equal(fault.sent, 0)
   assert.equal(fault.state!.phase, 'sending')
