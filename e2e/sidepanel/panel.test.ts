@@ -274,6 +274,21 @@ flow('everything is stopped and goes on, by a button that keeps its place', { st
   await until(() => asked(page, 'go'), (a: unknown[]) => a.length === 1, 'it goes on')
 })
 
+flow('a double click stops everything, and does not go on', { state: 'used' }, async (page) => {
+  const { x, y, width, height } = (await page.getByRole('button', { name: 'Stop everything' }).boundingBox())!
+  const click = async (clickCount: number) => {
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+  }
+  await click(1)
+  await page.locator('.stopbar').getByRole('button', { name: 'Continue' }).waitFor()
+  await click(2)
+  await click(1) // a later one
+  await wasAsked(page, 'go', [{}])
+  await wasAsked(page, 'stop', [{}])
+})
+
 flow('the link tells how it stands by word and shape, and counts down', { state: 'used' }, async (page) => {
   const seen = new Set<string>()
   for (

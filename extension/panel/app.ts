@@ -169,12 +169,15 @@ export class PortolanExtension extends Shell implements AppContext {
     }</div>`
   }
 
-  /** One button at one place, so that the focus stays on it. */
+  /** One button at one place, so that the focus stays on it. The second click of a double click does not go on. */
   private stopBar({ stopped }: State): TemplateResult {
     const { words: t } = this
     return html`<div class="stopbar">
-      <button type="button" class=${stopped ? 'primary' : 'stop'} aria-describedby="stop-means" @click=${() =>
-      this.send(stopped ? 'go' : 'stop', {})}>${stopped ? play : octagon}${t(stopped ? 'go' : 'stop_all')}</button>
+      <button type="button" class=${stopped ? 'primary' : 'stop'} aria-describedby="stop-means" @click=${(
+      e: MouseEvent,
+    ) => e.detail < 2 && this.send(stopped ? 'go' : 'stop', {})}>${stopped ? play : octagon}${
+      t(stopped ? 'go' : 'stop_all')
+    }</button>
       <p id="stop-means" class="dim" role="status">${t(stopped ? 'stopped_means' : 'stop_means')}</p>
     </div>`
   }
