@@ -169,6 +169,23 @@ test('O2, O13: stages are live, with the per cent that the server says, and can 
   await element.getByRole('button', { name: 'Search' }).waitFor()
 })
 
+test('a double click on Cancel begins no further run', async (t) => {
+  const { page, element, field } = await open(t, [plan(), summary])
+  law.faults.slow = true
+  await field.fill('x')
+  await element.getByRole('button', { name: 'Search' }).click()
+  await law.waits()
+  const { x, y, width, height } = (await element.getByRole('button', { name: 'Cancel' }).boundingBox())!
+  await page.mouse.move(x + width / 2, y + height / 2)
+  for (const clickCount of [1, 2]) {
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+    if (clickCount < 2) await element.getByText('Cancelled.').waitFor()
+  }
+  assert.ok(await element.getByText('Cancelled.').isVisible())
+  assert.ok(await element.getByRole('button', { name: 'Search' }).isVisible())
+})
+
 test('a run can be cancelled after its field was emptied', async (t) => {
   const { element, field } = await open(t, [plan(), summary])
   law.faults.slow = true

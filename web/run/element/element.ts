@@ -130,11 +130,14 @@ export class PortolanRun extends Shell implements types.PortolanRun {
     }}></div>`
   }
 
-  /** A click while a run goes on. By the end of the click the button may be one that begins a run. */
+  /**
+   * A click while a run goes on, or the second click of a double click, which neither begins nor cancels. By the end of
+   * the click the button may be one that begins a run.
+   */
   private stop(e: MouseEvent): void {
-    if (!this.isRunning) return
+    if (!this.isRunning && e.detail < 2) return
     e.preventDefault()
-    if (e.detail < 2) this.cancel() // the second click of a double click is no wish to cancel
+    if (e.detail < 2) this.cancel()
   }
 
   /** Enter begins, and Shift with Enter makes a new line. */
