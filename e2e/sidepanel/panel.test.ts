@@ -65,7 +65,7 @@ flow('each bridge has its own card, and another can be paired', { state: 'severa
   assert.equal(await page.locator('portolan-link').count(), 1)
   await bridgesAt(page, 55156, 55158)
   await page.getByRole('button', { name: 'Pair another bridge' }).click()
-  await page.getByRole('button', { name: 'Look for bridges' }).click()
+  await page.getByRole('button', { name: 'Look for bridges' }).dblclick() // which is no wish to stop at once
   await page.getByText('2 bridges answer').waitFor()
   assert.equal(await page.locator('portolan-bridges li').first().locator('.badge').innerText(), 'paired')
   await set(page, { pairing: { step: 'terminal', address: '127.0.0.1:55158', error: null } })

@@ -26,7 +26,8 @@ class Bridges extends AppPart {
 
   protected override render(): TemplateResult {
     const { found, looking } = this
-    return html`<button type="button" class="small" @click=${looking ? this.stop : this.look}>${
+    return html`<button type="button" class="small" @click=${(e: MouseEvent) =>
+      e.detail < 2 && (looking ? this.stop() : this.look())}>${
       this.t(looking ? 'bridges_stop' : 'bridges_look')
     }</button>
       <p role="status" class="dim">${
