@@ -78,15 +78,20 @@ func (l *link) queueEvent(params *mcp.LoggingMessageParams) {
 	}
 }
 
-// sendEvent sends an event, or a log message of a server, to the clients of its profile.
+// sendEvent sends an event, or a log message of a server, to the clients of its profile. They are chosen before the
+// first of them is waited for: a page that is approved meanwhile gets no earlier event.
 func (b *Bridge) sendEvent(ctx context.Context, from *link, params *mcp.LoggingMessageParams) {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
+	var sessions []*mcp.ServerSession
 	for _, r := range b.relays() {
 		for session := range r.server.Sessions() {
 			if l, err := b.choose(r.profile, b.instances.page(session.ID())); err == nil && l == from {
-				_ = session.Log(ctx, params)
+				sessions = append(sessions, session)
 			}
 		}
+	}
+	for _, session := range sessions {
+		_ = session.Log(ctx, params)
 	}
 }
