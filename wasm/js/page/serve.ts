@@ -25,8 +25,11 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     if (now === known) return
     const before = lists
     lists = byServer(now)
-    for (const [server, tools] of changedLists(before, lists)) {
-      for (const event of toolsEvents(server, toolParts(tools))) post(event)
+    for (const server of new Set([...before.keys(), ...lists.keys()])) {
+      const was = before.get(server) ?? []
+      const list = lists.get(server) ?? []
+      if (was.length === list.length && was.every((marked, i) => isSame(marked, list[i]!))) continue
+      for (const event of toolsEvents(server, toolParts(list.map(listed)))) post(event)
     }
     const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
     for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
@@ -75,9 +78,9 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
     )
   }
   const refuse = (id: number) => {
-    const error = toWire(new RegistryError('closed', 'the registry is not served any more'))
+    const error = new RegistryError('closed', 'the registry is not served any more')
     try {
-      channel.post({ id, error } satisfies ToPage)
+      channel.post({ id, error: toWire(error) } satisfies ToPage)
     } catch { /* the channel is gone */ }
   }
   const end = () => {
@@ -144,16 +147,10 @@ async function perform(
         onProgress: m.progress ? onProgress : undefined,
       }
       if (!m.detach) return bare(await registry.call(m.name, m.args, options))
-      const { server, tool, taskId, status, startedAt, expiresAt, wait } = await registry.call(m.name, m.args, {
-        ...options,
-        detach: true,
-      })
-      if (!taskId) return bare(await wait())
-      return {
-        server,
-        tool,
-        task: { taskId, status, ttl: expiresAt && expiresAt - startedAt },
-      } satisfies Begun
+      const task = await registry.call(m.name, m.args, { ...options, detach: true })
+      const { server, tool, taskId, status, startedAt, expiresAt } = task
+      if (!taskId) return bare(await task.wait())
+      return { server, tool, task: { taskId, status, ttl: expiresAt && expiresAt - startedAt } } satisfies Begun
     }
     case 'tasks':
       return (await registry.tasks()).map(({ wait: _, cancel: __, ...info }) => info)
@@ -168,12 +165,9 @@ async function perform(
     case 'instructions':
       return registry[m.method]({ signal, servers: m.servers })
     case 'heldPrompts':
+      return registry.prompts({ signal, servers: m.servers, held: true })
     case 'heldSkills':
-      return registry[m.method === 'heldSkills' ? 'skills' : 'prompts']({
-        signal,
-        held: true,
-        servers: m.servers,
-      })
+      return registry.skills({ signal, servers: m.servers, held: true })
     case 'getSkill': {
       const skill = await registry.getSkill(m.name, m.uri, { signal, held: m.review })
       loaded.set(m.held, skill)
@@ -228,7 +222,7 @@ async function taskOf(
   registry: Registry,
   { name, taskId }: { name: string; taskId: string },
 ): Promise<types.TaskHandle> {
-  const task = (await registry.tasks()).find((t) => t.server === name && t.taskId === taskId)
+  const task = (await registry.tasks()).find((t) => t.taskId === taskId && t.server === name)
   if (!task) throw new RegistryError('gone', 'the task is not known', { server: name })
   return task
 }
@@ -236,19 +230,6 @@ async function taskOf(
 /** Rejects when the request is aborted, and calls `stop` then. */
 const untilAborted = (signal: AbortSignal, stop: () => void): Promise<never> =>
   within(signal, new Promise<never>(() => {})).finally(stop)
-
-/** The lists that differ between two snapshots, by server. */
-function changedLists(was: Lists, is: Lists): Map<string, ListedTool[]> {
-  const changed = new Map<string, ListedTool[]>()
-  for (const server of new Set([...was.keys(), ...is.keys()])) {
-    const a = was.get(server) ?? []
-    const b = is.get(server) ?? []
-    if (a.length !== b.length || a.some((marked, i) => !isSame(marked, b[i]!))) {
-      changed.set(server, b.map(listed))
-    }
-  }
-  return changed
-}
 
 interface Marked {
   info: types.ToolInfo
