@@ -69,15 +69,18 @@ export class Tasks {
   #handle(info: TaskInfo): TaskHandle {
     const { server: name, tool, taskId } = info
     const forget = () => this.#source.stored?.((tasks) => tasks.filter((t) => !same(t, info)))
+    const details = { server: name, hint: 'Call the tool again.' }
+    /** A later server of that name, elsewhere, does not get the task's id. */
+    const check = () => {
+      if (info.origin !== originAt(this.#source, name))
+        throw new RegistryError('server_removed', 'the server with the task is there no longer', details)
+    }
     return {
       ...info,
       wait: async (options: WaitOptions = {}) => {
         checkFields('wait', options, 'signal onProgress callId')
-        if (expired(info)) {
-          await forget()
-          const hint = 'Call the tool again.'
-          throw new RegistryError('gone', 'the server keeps the task no longer', { server: name, hint })
-        }
+        if (expired(info)) throw new RegistryError('gone', 'the server keeps the task no longer', details)
+        check()
         const { callId } = options
         try {
           const answer = await this.#source.requests.ask<Called>(
@@ -92,6 +95,7 @@ export class Tasks {
         }
       },
       cancel: async () => {
+        check()
         await this.#source.requests.ask({ method: 'cancelTask', name, taskId })
         await forget()
       },
