@@ -567,3 +567,39 @@ func TestLongJSONIsNotIndented(t *testing.T) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
+
+// A replacedList is the session of a server that has replaced its list: the definitions are released.
+type replacedList struct{ registry.Session }
+
+func (replacedList) Info() registry.SessionInfo { return registry.SessionInfo{} }
+
+func (replacedList) ListTools(context.Context, *string) (*registry.ToolPage, error) {
+	return &registry.ToolPage{Tools: []registry.ToolDef{{Name: "echo", Def: released{}}}}, nil
+}
+
+func (replacedList) Close(context.Context) error { return nil }
+
+type released struct{}
+
+func (released) Len() int { return 0 }
+
+func (released) JSON() ([]byte, error) { return nil, errors.New("the value was released") }
+
+func TestToolsOfAListThatChangesMeanwhile(t *testing.T) {
+	r := registry.New(&registry.Options{
+		Connect: func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+			return replacedList{}, nil
+		},
+	})
+	defer r.Close()
+	if err := r.Add("sea", registry.ServerConfig{URL: "https://sea.example/mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newListing(r, []string{"sea"}, []string{"https://sea.example/mcp"}, "", nil)
+	if err == nil || !strings.Contains(err.Error(), "server sea changed its list meanwhile: run the command again") {
+		t.Error(err)
+	}
+}

@@ -111,7 +111,7 @@ func newListing(
 	for _, tool := range r.Tools(registry.Filter{}) {
 		def, err := tool.Def.JSON()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("server %s changed its list meanwhile: run the command again: %w", tool.Server, err)
 		}
 		if format == "" {
 			list.Tools = append(list.Tools, toolEntry{tool.Name, tool.Server, tool.RawName, def})
