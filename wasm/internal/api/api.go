@@ -6,7 +6,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -394,7 +393,7 @@ func stringList(raw []byte, key string) ([]string, error) {
 	err := rawjson.Elements(raw, func(value []byte) error {
 		s, ok := rawjson.String(value)
 		if !ok {
-			return registry.Because(errUsage, key+"["+strconv.Itoa(len(list))+"] is not a string")
+			return errUsage
 		}
 		list = append(list, s)
 		return nil
