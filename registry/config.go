@@ -183,10 +183,16 @@ func (c ServerConfig) Check() error {
 	if wrong := notOneOf("trust", c.Trust, wire.TrustPolicies); wrong != "" {
 		return Because(ErrInvalidConfig, wrong)
 	}
+	headers := map[string]bool{}
 	for name, value := range c.Headers {
 		if err := checkHeader(name, value); err != nil {
 			return err
 		}
+		name = text.Lower(name)
+		if headers[name] {
+			return Because(ErrInvalidConfig, `header "`+name+`" is configured twice, in names that differ in case only`)
+		}
+		headers[name] = true
 	}
 	if err := c.Auth.check(); err != nil {
 		return err

@@ -58,6 +58,17 @@ func TestNamesOfEveryObjectAreRefused(t *testing.T) {
 	}
 }
 
+func TestAHeaderIsConfiguredOnce(t *testing.T) {
+	cfg := ServerConfig{URL: "https://example.com/mcp", Headers: map[string]string{"X-Key": "a", "x-key": "b"}}
+	if err := cfg.Check(); !errors.Is(err, ErrInvalidConfig) || !strings.Contains(err.Error(), `header "x-key" is configured twice`) {
+		t.Error(err)
+	}
+	delete(cfg.Headers, "x-key")
+	if err := cfg.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOverrideArguments(t *testing.T) {
 	const o = `{"hideParams": ["limit"], "fixed": {"who": "me", "n": 12345678901234567890}}`
 	for _, row := range []struct{ override, args, want string }{
