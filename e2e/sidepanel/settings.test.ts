@@ -215,6 +215,22 @@ withClipboard(
   },
 )
 
+flow('a double click deletes one entry of the history', { state: 'used' }, async (page) => {
+  await page.locator('#tab-history').click()
+  const rows = page.locator('portolan-history .log > li')
+  await rows.nth(4).waitFor()
+  const { x, y, width, height } = (await page.getByRole('button', { name: /^Delete Compare these/ }).boundingBox())!
+  await page.mouse.move(x + width / 2, y + height / 2)
+  for (const clickCount of [1, 2]) {
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+    await until(() => rows.count(), (n: number) => n === 4, 'it is gone')
+  }
+  await page.getByRole('button', { name: 'Show older' }).click()
+  await lastAsked(page, 'history', { before: 5 })
+  await wasAsked(page, 'deleteHistory', [{ id: 9 }])
+})
+
 flow("a site's profile is changed, compared and reset", { state: 'used' }, async (page) => {
   await page.locator('#tab-chats').click()
   await page.getByText('Site profile').first().click()

@@ -163,8 +163,9 @@ class History extends AppPart {
           t('history_resume_means')
         } @click=${() => copy(this.panel, e.conversationId!)}>${t('history_resume')}</button>`
         : nothing
-    }<button type="button" class="small danger" id="${id}-delete" aria-labelledby="${id}-delete ${id}" @click=${() =>
-      this.forget(e)}>${t('history_delete')}</button></div></li>`
+    }<button type="button" class="small danger" id="${id}-delete" aria-labelledby="${id}-delete ${id}" @click=${(
+      click: MouseEvent,
+    ) => click.detail < 2 && this.forget(e)}>${t('history_delete')}</button></div></li>`
   }
 
   private troubleCard(troubles: Trouble[]): TemplateResult {
@@ -189,6 +190,7 @@ class History extends AppPart {
     }</ul></section>`
   }
 
+  /** The next row's button comes under the pointer, so the second click of a double click does not count. */
   private async forget({ id }: HistoryEntry): Promise<void> {
     if (!await this.panel.send('deleteHistory', { id }) || !this.page) return
     this.page = { ...this.page, entries: this.page.entries.filter((e) => e.id !== id) }
