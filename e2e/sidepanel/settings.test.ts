@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { wholeChromium } from '../rig/flags.ts'
 import { startChromium } from '../rig/harness.ts'
-import { comparisons } from './state.ts'
+import { comparisons, runs } from './state.ts'
 import { asked, flows, focused, lastAsked, permissions, play, says, set, until, wasAsked } from './walk.ts'
 
 const flow = flows()
@@ -267,6 +267,22 @@ flow('runs are shown, cancelled, resumed and handed over', { state: 'running' },
   const counted = () => page.getByText(/^for \d+ sec$/).first().innerText()
   const begun = await counted()
   await until(counted, (now: string) => now !== begun, 'it counts')
+})
+
+flow('a double click cancels one of the prompts that wait', { state: 'used' }, async (page) => {
+  const queued = runs(Date.now()).at(-1)!
+  await set(page, { runs: ['one', 'two'].map((id) => ({ ...queued, id })) })
+  const cancel = page.getByRole('button', { name: 'Cancel: ChatGPT' })
+  const { x, y, width, height } = (await cancel.first().boundingBox())!
+  await page.mouse.move(x + width / 2, y + height / 2)
+  for (const clickCount of [1, 2]) {
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+    await wasAsked(page, 'cancelRun', [{ id: 'one' }])
+    await cancel.nth(1).waitFor({ state: 'detached' })
+  }
+  await cancel.click()
+  await wasAsked(page, 'cancelRun', [{ id: 'one' }, { id: 'two' }])
 })
 
 flow('rules of a client are changed, taken back and added; a client is forgotten', { state: 'used' }, async (page) => {

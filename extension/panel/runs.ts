@@ -30,14 +30,14 @@ class Runs extends AppPart {
   private run(r: Run): TemplateResult {
     const { words: t } = this.panel
     const label = this.state.chats[r.site].label
+    // A run that ends leaves its place to the next one, for the second click of a double click.
     const act = (
       method: 'showRun' | 'cancelRun' | 'resumeRun' | 'handOver',
       key: 'show_tab' | 'cancel' | 'resume' | 'hand_over',
-      primary = false,
+      look = '',
     ) =>
-      html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${
-        t(key)
-      }: ${label}`} @click=${() => this.panel.send(method, { id: r.id })}>${t(key)}</button>`
+      html`<button type="button" class="small ${look}" aria-label="${t(key)}: ${label}" @click=${(e: MouseEvent) =>
+        e.detail < 2 && this.panel.send(method, { id: r.id })}>${t(key)}</button>`
     return html`<div class="run">${icons[r.phase] ?? standingIcon.connecting}
       <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${
       t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })
@@ -52,8 +52,8 @@ class Runs extends AppPart {
         : nothing
     }
       <div class="row">
-        ${r.phase === 'paused' ? act('resumeRun', 'resume', true) : nothing}
-        ${r.phase === 'handover' ? act('handOver', 'hand_over', true) : nothing}
+        ${r.phase === 'paused' ? act('resumeRun', 'resume', 'primary') : nothing}
+        ${r.phase === 'handover' ? act('handOver', 'hand_over', 'primary') : nothing}
         ${r.phase === 'queued' ? nothing : act('showRun', 'show_tab')}
         ${act('cancelRun', 'cancel')}
       </div>
