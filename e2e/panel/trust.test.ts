@@ -58,6 +58,29 @@ test('a tool that changes is held, shown with what differs, and offered once it 
   await server.close()
 })
 
+test('the second click of a double click approves no other tool', async () => {
+  const tools = ['one', 'two'].map((name) => ({ ...read('Reads a file.'), name }))
+  const server = await sdkServer(tools)
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } } })
+  for (const tool of tools) tool.description = 'Reads any file.'
+  await relist(p)
+  await cardOf(p, 'files').getByRole('button', { name: 'Review…' }).click()
+  const approve = dialog(p).getByRole('button', { name: 'Approve', exact: true })
+  await approve.nth(1).waitFor()
+  const { x, y, height } = (await approve.first().boundingBox())!
+  await p.page.mouse.click(x + height, y + height / 2)
+  await approve.nth(1).waitFor({ state: 'detached' })
+  const now = (await approve.boundingBox())!
+  await p.page.mouse.move(now.x + height, now.y + height / 2) // under the pointer, if the texts are as long
+  await p.page.mouse.down({ clickCount: 2 })
+  await p.page.mouse.up({ clickCount: 2 })
+  await dialog(p).getByRole('button', { name: 'Keep it off' }).click()
+  await dialog(p).getByText('No tool is held any more.').waitFor()
+  assert.deepEqual((await offered(p)).filter((name) => ['one', 'two'].includes(name)), ['one'])
+  await done(p)
+  await server.close()
+})
+
 test('what changes while a person reads it is shown next, and not approved', async (t) => {
   let words = 'Read before you write.'
   const tools = [read('Reads a file.')]

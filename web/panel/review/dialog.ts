@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelDialog } from '../context.ts'
 import type { Key } from '../translations.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import type { Flag, HeldTool, ServerHealth, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
@@ -47,7 +48,7 @@ class Review extends PanelDialog {
   protected body(): TemplateResult {
     const held = this.held.map((t) => this.shown.get(t.name)!)
     const instructions = this.health?.heldInstructions && this.shownInstructions
-    return html`<div class="content">
+    return html`<div class="content" @click=${firstClick}>
       ${held.length || !instructions ? html`<p>${this.t(held.length ? 'review_why' : 'review_done')}</p>` : nothing}
       ${instructions ? this.instructions(this.health?.instructions ?? '', instructions) : nothing}
       ${repeat(held, (t) => t.name, (t) => this.tool(t))}
