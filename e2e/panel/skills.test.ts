@@ -183,6 +183,35 @@ test('a file that is still being read is not shown as one of a later version', a
   await done(p)
 })
 
+test('the second click of a double click approves no version that came meanwhile', async () => {
+  const p = await open([skill('skill://git', 'First words')])
+  await p.panel.getByRole('button', { name: /git/ }).waitFor()
+  served.skills = [skill('skill://git', 'Other words')]
+  const second = await held(p, undefined)
+  await p.panel.getByRole('tab', { name: 'Servers' }).click()
+  await p.panel.getByRole('tab', { name: 'Skills' }).click()
+  await p.panel.getByRole('button', { name: /git/ }).click()
+  const dialog = p.panel.getByRole('dialog')
+  await dialog.getByText('Do it well.').waitFor()
+  served.skills = [skill('skill://git', 'Third words')]
+  await held(p, second)
+  const approve = dialog.getByRole('button', { name: 'Approve' })
+  await approve.click()
+  await dialog.getByText('Third words').first().waitFor()
+  const { x, y, width, height } = (await approve.boundingBox())!
+  await p.page.mouse.move(x + width / 2, y + height / 2)
+  await p.page.mouse.down({ clickCount: 2 })
+  await p.page.mouse.up({ clickCount: 2 })
+  const left = await p.page.evaluate(async () => {
+    for (let i = 0; i < 3; i++) await window.registry.skills({ held: true }) // after what a click asks
+    return (await window.registry.skills({ held: true })).length
+  })
+  assert.equal(left, 1)
+  await approve.click()
+  await dialog.waitFor({ state: 'detached' })
+  await done(p)
+})
+
 test('skills of one name have their URIs in the list', async () => {
   const p = await open(
     ['skill://a/refunds', 'skill://b/refunds', 'skill://git'].map((root) => skill(root, 'Same words')),

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { type Dialog, PanelDialog } from '../context.ts'
 import { faultView } from '../../ui/fields.ts'
+import { firstClick } from '../../ui/dialog.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { clean, line } from '../../ui/text.ts'
 import { blockView } from '../tool/result.ts'
@@ -66,7 +67,7 @@ class SkillDialog extends PanelDialog {
   protected body(): TemplateResult {
     const { skill, shown, fault } = this
     const flags: Flag[] = [...skill.flags ?? [], ...shown?.flags ?? []]
-    return html`<div class="content">
+    return html`<div class="content" @click=${firstClick}>
       <p class="dim"><bdi>${line(skill.server, 80)}</bdi> · <bdi class="mono" dir="ltr">${
       clean(skill.uri, 500)
     }</bdi></p>
