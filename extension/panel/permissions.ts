@@ -68,6 +68,6 @@ export async function switchOption(
     return off
   }
   const granted = await panel.run(() => permit(wanted))
-  if (granted === false) panel.warn(panel.words(`${option}_refused`))
+  if (granted === false) panel.warn(panel.words(option === 'pages' ? 'pages_refused' : 'bookmarks_refused'))
   return !!granted && panel.send('setOptions', { [option]: true })
 }
