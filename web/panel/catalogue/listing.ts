@@ -12,7 +12,7 @@ export interface Listing {
   version: string
   website?: string
   deprecated: boolean
-  /** One for each remote, streamable HTTP first. */
+  /** One for each remote, streamable HTTP first. Each has a configuration, and there is at least one. */
   entries: Entry[]
 }
 

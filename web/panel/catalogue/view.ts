@@ -72,13 +72,9 @@ class CatalogueDialog extends PanelDialog {
         <div><h3><bdi>${line(l.title || l.name, 120)}</bdi>${
           l.deprecated ? html` <span class="badge warn">${this.t('deprecated')}</span>` : nothing
         }</h3>
-          <p class="dim"><bdi class="mono">${line(l.name, 120)}</bdi> ${
-          l.entries[0]?.config
-            ? html`· <bdi dir="ltr">${
-              line(hostOf(l.entries[0].config.url).replace(/\$\{input:([^}]*)\}/g, '{$1}'), 80)
-            }</bdi>`
-            : nothing
-        }</p>
+          <p class="dim"><bdi class="mono">${line(l.name, 120)}</bdi> · <bdi dir="ltr">${
+          line(hostOf(l.entries[0]!.config!.url).replace(/\$\{input:([^}]*)\}/g, '{$1}'), 80)
+        }</bdi></p>
           <p><bdi>${line(l.description, 300)}</bdi></p></div>
         <button type="button" aria-label=${
           this.t('choose_entry_of', { name: line(l.title || l.name, 80) })
