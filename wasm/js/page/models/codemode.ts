@@ -174,7 +174,11 @@ class Run {
     if (!this.#code) return this.end(refusal)
     clearTimeout(this.#timer)
     this.#other = new Run('', this.#call)
-    this.#other.ended.then(() => this.#fail('SyntaxError: the code is no JavaScript.'), () => this.end(refusal))
+    const unlessBegun = (end: () => void) => () => this.#hasBegun ? undefined : end()
+    this.#other.ended.then(
+      unlessBegun(() => this.#fail('SyntaxError: the code is no JavaScript.')),
+      unlessBegun(() => this.end(refusal)),
+    )
   }
 
   #hear(data: unknown): void {
