@@ -32,3 +32,29 @@ test('a notification that the bridge would not take is dropped, and the connecti
     link.notify('notifications/portolan/event', { source: 'bookmarks', type: 'created', data: { url } })
   assert.deepEqual(sent.map((text) => JSON.parse(text).params.data.url), ['https://example.com/'])
 })
+
+test('a bridge that ends while its connection begins to be served is dialled again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sockets: EventTarget[] = []
+  const dial = () => sockets[sockets.push(new EventTarget()) - 1]
+  const served = Promise.withResolvers<void>()
+  const host = { dial, serve: () => served.promise, changed: () => {} }
+  const record = { pairing: 'p', address: '127.0.0.1:55156', ephemeral: false }
+  const stored = { address: async () => undefined, key: async () => ({}) }
+  const link = new BridgeLink(host as never, record, stored as never, false)
+  Object.assign(link, { prove: async () => {} })
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  const attempt = link.wake()
+  await settled()
+  sockets[0]!.dispatchEvent(new Event('open'))
+  await settled()
+  assert.equal(link.state.status, 'connected')
+  sockets[0]!.dispatchEvent(Object.assign(new Event('close'), { code: 1001, reason: 'the bridge ends' }))
+  await settled()
+  assert.equal(link.state.status, 'waiting')
+  t.mock.timers.tick(1000)
+  served.resolve() // the list of tools is there at last
+  await attempt
+  await settled()
+  assert.equal(sockets.length, 2)
+})

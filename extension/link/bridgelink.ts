@@ -177,7 +177,8 @@ export class BridgeLink {
     clearTimeout(this.timer)
     this.timer = setTimeout(() => {
       this.yieldsUntil = 0
-      void this.wake()
+      // An attempt may still serve the connection that has ended, and nothing else would dial after it.
+      void Promise.resolve(this.attempt).then(() => this.wake())
     }, wait)
     this.set({ status: refused ? 'refused' : 'waiting', since: null, retryAt: Date.now() + wait, error })
   }
