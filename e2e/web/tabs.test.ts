@@ -660,6 +660,34 @@ test('a page makes a registry again after the data of its site was deleted, in e
   }
 })
 
+test('a tab that waits no longer for the shared worker gives it no module later', async (t) => {
+  const page = await fresh(t).then((context) => context.newPage())
+  await page.goto(site.url)
+  await page.evaluate(`(async () => {
+    const { prototype } = MessagePort, hears = new Map
+    window.held = []
+    const { set } = Object.getOwnPropertyDescriptor(prototype, 'onmessage')
+    Object.defineProperty(prototype, 'onmessage', {
+      set(hear) {
+        hears.set(this, hear)
+        set.call(this, (e) => held.push(() => hears.get(this)?.(e)))
+      },
+    })
+    window.posted = []
+    const { postMessage } = prototype
+    prototype.postMessage = function (...args) { posted.push(args[0]); postMessage.apply(this, args) }
+    const { setTimeout } = window
+    window.setTimeout = (fn, ms) => ms === 15_000 ? void (window.giveUp ??= fn) : setTimeout(fn, ms)
+    const { createRegistry } = await import('/index.js')
+    window.made = createRegistry({ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } })
+  })()`)
+  await until(page, 'held.length')
+  await page.evaluate('giveUp()')
+  assert.equal(await page.evaluate('made.then(async (r) => (await r.discover(), r.mode))'), 'worker')
+  const late = `held.forEach((hear) => hear()), posted.filter((m) => 'source' in m).length`
+  assert.equal(await page.evaluate(late), 0)
+})
+
 test('a shared worker that dies is replaced for all tabs', async (t) => {
   const context = await fresh(t)
   const [a, b] = await Promise.all([1, 2].map(() => tab(context, `{ mode: 'shared' }`)))

@@ -38,7 +38,10 @@ export async function join(
     const worker = share(registry)
     const { port } = worker
     const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
-      const broken = (why: string) => reject(new RegistryError('worker_failed', why))
+      const broken = (why: string) => {
+        port.onmessage = null // a worker that asks later gets no module from this tab: it asks another one by then
+        reject(new RegistryError('worker_failed', why))
+      }
       const timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
       worker.onerror = (e) => {
         e.preventDefault()
