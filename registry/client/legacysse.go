@@ -32,18 +32,18 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 		s.listen(&r, endpoint)
 		mail.cancel()
 	})
+	var err error
 	select {
-	case err := <-endpoint:
+	case err = <-endpoint:
 		if err == nil {
 			err = s.initialize(ctx)
 		}
-		if err != nil {
-			s.shut()
-			return nil, err
-		}
 	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		s.shut()
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
 	s.remember()
 	return s, nil

@@ -237,8 +237,5 @@ func (s *Session) stream(ctx context.Context, st *optionalStream, overlaps bool)
 
 // pause waits, and reports false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
-	over, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-over.Done()
-	return ctx.Err() == nil
+	return await(ctx, d, nil) == nil
 }
