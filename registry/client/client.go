@@ -217,6 +217,7 @@ type dial struct {
 	headers []string      // the configured ones
 	auth    *oauth.Server // nil: the headers have the credentials
 	proxied bool          // requests go through the proxy
+	silent  bool          // the first discover had no answer in its time
 	// sessionID is the last that the server gave.
 	sessionID atomic.Pointer[string]
 }

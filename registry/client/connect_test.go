@@ -108,6 +108,35 @@ func TestProbeLeavesTime(t *testing.T) {
 	})
 }
 
+// A server that starts with the first request answers the probe too late, and refuses the handshake of older versions.
+func TestServerThatAnswersTheProbeLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Bool
+		s := &registrytest.Script{Modern: true}
+		s.On("server/discover", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			if !asked.Swap(true) {
+				registrytest.Silent(w, req, m)
+				return
+			}
+			registrytest.Reply(w, m, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
+		})
+		s.On("initialize", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			registrytest.ReplyError(w, m, http.StatusBadRequest, -32022, "unsupported protocol version")
+		})
+		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := session.Info().ProtocolVersion; got != "2026-07-28" {
+			t.Errorf("version %s", got)
+		}
+		session.Close(ctx)
+	})
+}
+
 // A server that has gone from HTTP+SSE to streamable HTTP need not refuse the GET with which an HTTP+SSE session begins.
 func TestServerThatLeavesHTTPSSE(t *testing.T) {
 	for name, get := range map[string]registrytest.Step{

@@ -45,7 +45,10 @@ func (d *dial) connect(ctx context.Context) (*Session, error) {
 		return s, err
 	}
 	s, err := d.initialize(ctx)
-	if err != nil && isMissing(err) && d.cfg.Transport != "streamable-http" {
+	if d.silent && isRefusal(err) {
+		return d.connect(ctx) // the server may have been about to start when it was asked
+	}
+	if isMissing(err) && d.cfg.Transport != "streamable-http" {
 		// The first POST that a server of any era understands was refused: it may be HTTP+SSE.
 		if s, sseErr := d.openSSE(ctx); sseErr == nil {
 			return s, nil
@@ -74,17 +77,15 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			return s, nil
 		}
 		if ctx.Err() != nil {
-			s.shut()
-			return nil, context.Cause(ctx)
+			err = context.Cause(ctx)
 		}
-		if status, ok := errors.AsType[*registry.StatusError](err); ok && status.Code == 401 ||
-			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) || errors.Is(err, registry.ErrUnsupported) {
+		status, _ := errors.AsType[*registry.StatusError](err)
+		wrong, _ := errors.AsType[*registry.RPCError](err)
+		// Only a server of that era says the last two.
+		if ctx.Err() != nil || status != nil && status.Code == 401 ||
+			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) || errors.Is(err, registry.ErrUnsupported) ||
+			wrong != nil && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
 			s.shut()
-			return nil, err
-		}
-		wrong, isRPC := errors.AsType[*registry.RPCError](err)
-		if isRPC && (wrong.Code == registry.CodeHeaderMismatch || wrong.Code == codeMissingCapability) {
-			s.shut() // which only a server of that era says
 			return nil, err
 		}
 		if wrong == nil || wrong.Code != codeUnsupportedVersion || !listsModern(rawjson.Get(wrong.Data, "supported")) {
@@ -92,6 +93,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 		}
 	}
 	s.shut()
+	d.silent = !d.silent && probe.Err() != nil // once
 	return nil, nil
 }
 
