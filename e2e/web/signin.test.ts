@@ -10,6 +10,8 @@ declare global {
   interface Window {
     registry: Registry
     signing: Promise<string>
+    look?: () => void
+    isReady?: () => void
     state(): { signIn?: string; signInHost?: string; errorCode?: string; lastError?: string; status: string }
   }
 }
@@ -152,6 +154,41 @@ test('a window that is closed, or asked for again, ends the sign-in; the next on
   await signIn(page)
   assert.match(await first, /sign_in_failed: .*another sign-in was begun/)
   assert.equal(await echo(page), '{"a":1}')
+})
+
+test('a window that looks closed before it is ready is waited for', async () => {
+  const page = await open()
+  await discover(page)
+  await page.evaluate(() => {
+    // As for a page whose opener policy differs.
+    const { open, setInterval } = window
+    window.open = (...of) => {
+      const opened = open(...of)!
+      return { closed: true, close: () => opened.close() } as Window
+    }
+    window.setInterval = ((fn: () => void, ms: number) => {
+      if (ms !== 500) return setInterval(fn, ms)
+      window.look = fn
+    }) as typeof setInterval
+    const { set } = Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage')!
+    Object.defineProperty(BroadcastChannel.prototype, 'onmessage', {
+      set(hear: (e: MessageEvent) => void) {
+        set!.call(this, (e: MessageEvent) => {
+          if (e.data?.ready) window.isReady = () => hear(e)
+          else hear(e)
+        })
+      },
+    })
+  })
+  const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('button')])
+  await page.waitForFunction(() => window.look && window.isReady)
+  await page.evaluate(() => {
+    window.look!()
+    window.isReady!()
+  })
+  await popup.waitForSelector('#allow')
+  await popup.click('#allow')
+  assert.equal(await page.evaluate(() => window.signing), 'done')
 })
 
 test('a second sign-in at once replaces the window of the first', async () => {

@@ -26,6 +26,8 @@ const resumeKey = '\nsign-in '
 
 /** The wait after a window seems closed, in ms: a page with an opener policy looks closed while it is open. */
 const patience = 120_000
+/** Such a page may look closed before it says that it is ready, in ms. */
+const opening = 3000
 
 interface Visit {
   window: Window | null
@@ -117,7 +119,7 @@ export class SignInWindow {
         let closed = 0
         watch = setInterval(() => {
           if (!visit.window!.closed) closed = 0
-          else if (visit.ready ? (closed ||= performance.now()) < performance.now() - patience : true)
+          else if ((closed ||= performance.now()) < performance.now() - (visit.ready ? patience : opening))
             reject(new Error('the window was closed'))
         }, 500)
         back.onmessage = ({ data }: MessageEvent<{ url?: unknown }>) => {
