@@ -13,7 +13,6 @@ import type {
   ConfigsEvent,
   ElicitEvent,
   ListedTool,
-  PinnedEvent,
   RequestBody,
   ToolsEvent,
 } from '../shared/protocol.ts'
@@ -151,7 +150,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** Loads the tools for models. */
   async load(): Promise<void> {
-    const { RegistryTools } = await part('models', this.#owner.host)
+    const { RegistryTools } = await part('models', this.host)
     this.#models = new RegistryTools(this)
   }
 
@@ -316,17 +315,17 @@ export class RegistryImage implements types.Registry, HostListener {
     return (await this.#made()).read(handle, range)
   }
 
-  readonly #made = once<Results>(async () => new (await part('results', this.#owner.host)).Results())
+  readonly #made = once<Results>(async () => new (await part('results', this.host)).Results())
 
   /** The part that has resources, prompts and completion. */
   readonly #offer = once<Offers>(async () =>
-    new (await part('offers', this.#owner.host)).Offers({
+    new (await part('offers', this.host)).Offers({
       requests: this.requests,
       remote: !this.#owner.trust,
       results: () => this.#made(),
-      skills: () => part('skills', this.#owner.host),
+      skills: () => part('skills', this.host),
       resultBytes: () => this.resultBytes,
-      messagesFor: async (...prompt) => (await part('tomessage', this.#owner.host)).messagesFor(...prompt),
+      messagesFor: async (...prompt) => (await part('tomessage', this.host)).messagesFor(...prompt),
       snapshot: this.getSnapshot,
       scanner: this.#owner.scanner,
       leaks: this.#leaks,
@@ -454,7 +453,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   /** Makes an index of tools in this realm. */
   async makeIndex(): Promise<SearchIndex> {
-    return new (await part('search', this.#owner.host)).SearchIndex()
+    return new (await part('search', this.host)).SearchIndex()
   }
 
   /** Whether another realm owns the registry. */
@@ -509,7 +508,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const sent = argumentText(args)
     if (app !== undefined && !forApp) return this.#send(name, sent, undefined, options, observedId)
     const find = () => forApp ? this.#forApp(forApp.server, forApp.tool) : this.#find(name)
-    if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
+    if (name === readTool) return (await part('results', this.host)).readCall(this, sent)
     if (this.#owner.trust && isOffering(name))
       return (await this.#offer()).forModel(name, sent, signal)
     if (isAnswered(name)) return this.#models.answer(name, sent, options)
@@ -536,28 +535,15 @@ export class RegistryImage implements types.Registry, HostListener {
     options: Omit<CallOptions, 'app'> & Pick<SentOptions, 'app'>,
     observedId?: number,
   ): Promise<types.ToolResult> {
-    const { timeoutMs, onProgress, signal, attempts, trace, detach, app, callId } = options
-    const answer = await this.requests.ask<Called>(
-      {
-        method: 'call',
-        name,
-        args,
-        timeoutMs,
-        progress: !!onProgress,
-        attempts,
-        trace,
-        detach,
-        app,
-        callId,
-      },
-      {
-        signal,
-        onProgress,
-        giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
-        about: { tool: tool?.tool, callId: callId ?? observedId },
-      },
-    )
-    return detach
+    const { signal, onProgress, ...sent } = options
+    const { timeoutMs = this.#callTimeoutMs, callId = observedId } = sent
+    const answer = await this.requests.ask<Called>({ method: 'call', name, args, progress: !!onProgress, ...sent }, {
+      signal,
+      onProgress,
+      giveUpMs: timeoutMs + grace,
+      about: { tool: tool?.tool, callId },
+    })
+    return sent.detach
       ? await (await this.#task()).begun(answer, (a) => this.#take(a, tool)) as unknown as types.ToolResult
       : this.#take(answer, tool)
   }
@@ -565,7 +551,7 @@ export class RegistryImage implements types.Registry, HostListener {
   /** Runs functions of the page. */
   readonly runner: ModelSource['runner'] = {
     timeoutMs: () => this.isRemote ? callTimeoutMs : this.#callTimeoutMs,
-    check: async (tool, args) => (await part('validate', this.#owner.host)).checkArguments(tool, args),
+    check: async (tool, args) => (await part('validate', this.host)).checkArguments(tool, args),
     take: (answer) => this.#take(answer),
   }
 
@@ -589,7 +575,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const { validateResults } = this.#owner
     if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
     const throws = validateResults === 'error'
-    const loading = part('validate', this.#owner.host)
+    const loading = part('validate', this.host)
     // The tool has run. Its result is worth more than the flags.
     return (await (throws ? loading : loading.catch(ignore)))?.checkResult(tool, result, throws) ?? result
   }
@@ -600,7 +586,7 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   readonly #task = once<Tasks>(async () =>
-    new (await part('tasks', this.#owner.host)).Tasks({
+    new (await part('tasks', this.host)).Tasks({
       requests: this.requests,
       take: (answer) => this.#take(answer),
       stored: this.#owner.tasks?.bind(this.#owner),
@@ -614,7 +600,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   toMessage =
     (async (...message: [types.ToolResult, types.MessageOptions]) =>
-      (await part('tomessage', this.#owner.host)).messageFor(this.getSnapshot(), ...message)) as types.Registry[
+      (await part('tomessage', this.host)).messageFor(this.getSnapshot(), ...message)) as types.Registry[
         'toMessage'
       ]
 
@@ -652,7 +638,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkFields('observe', options, 'contents exchanges logs')
     const own = (a: types.Activity) => listener(a)
     this.#observers.set(own, options)
-    this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) =>
+    this.#activities ??= part('activity', this.host).then(({ Activities }) =>
       new Activities(this.#observers, () => this.#owner.configs?.() ?? [], this.#owner.mask)
     )
     this.#activities.catch(() => this.#activities = undefined)
@@ -730,8 +716,12 @@ export class RegistryImage implements types.Registry, HostListener {
         return this.#owner.onConfigs?.(m.configs)
       case 'tools':
         return this.#receiveTools(m)
-      case 'pinned':
-        return this.#receivePins(m)
+      case 'pinned': {
+        const list = this.#lists.get(m.server)
+        if (!list) return
+        givePins(Object.values(list).flat(), m.pins)
+        return this.#changed()
+      }
       case 'exchange':
         return void this.#activities?.then((a) => a.exchange(m, this.#servers)).catch(ignore)
       case 'hints':
@@ -781,13 +771,6 @@ export class RegistryImage implements types.Registry, HostListener {
     }
   }
 
-  #receivePins({ server, pins }: PinnedEvent): void {
-    const list = this.#lists.get(server)
-    if (!list) return
-    givePins(Object.values(list).flat(), pins)
-    this.#changed()
-  }
-
   #replace(server: string, list: ToolLists): void {
     if (Object.values(list).some((tools) => tools.length)) this.#lists.set(server, list)
     else this.#lists.delete(server)
@@ -797,11 +780,11 @@ export class RegistryImage implements types.Registry, HostListener {
   #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
     this.#owner.scanner?.watch(info, () => this.tools)
-    const shown = () => overridden(info, this.#servers[server]?.config.overrides?.[info.tool])
+    const shown = overridden(info, this.#servers[server]?.config.overrides?.[info.tool])
     if (withheld && !isFor('model', info.definition)) list.apps.push(info)
-    else if (withheld) list.withheld.push(shown())
+    else if (withheld) list.withheld.push(shown)
     else if (held) list.held.push(Object.assign(info, held)) // a person reviews the server's own definition
-    else list.tools.push(shown())
+    else list.tools.push(shown)
   }
 
   /** Applies the overrides of a server to its tools, if they are others than before. */
@@ -814,9 +797,7 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#listsChanged()
   }
 
-  readonly #questions = once<Questions>(async () =>
-    new (await part('questions', this.#owner.host)).Questions(this.#owner)
-  )
+  readonly #questions = once<Questions>(async () => new (await part('questions', this.host)).Questions(this.#owner))
 
   async #elicit(m: ElicitEvent): Promise<void> {
     const { ask: elicited } = m
