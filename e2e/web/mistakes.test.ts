@@ -38,6 +38,18 @@ test('what stands in place of a registry, a channel or a result is refused', asy
   await assert.rejects(registry.readResult(undefined as never), refused('invalid_option', /handle is not a text/))
 })
 
+test('a browser that is too old is refused with the ones that are needed', async () => {
+  for (const [of, name] of [[AbortSignal, 'any'], [URL, 'canParse']] as const) {
+    const known = Object.getOwnPropertyDescriptor(of, name)!
+    Reflect.deleteProperty(of, name)
+    try {
+      await assert.rejects(open(), refused('unsupported', /Chrome 123, Firefox 125 or Safari 17.5 is needed/))
+    } finally {
+      Object.defineProperty(of, name, known)
+    }
+  }
+})
+
 test('arguments that were not awaited are refused, and not taken for none', async () => {
   const args = Promise.resolve({ text: 'a' }) as never
   await assert.rejects(registry.call('demo__echo', args), refused('invalid_arguments', /not an object/))

@@ -1,10 +1,11 @@
 import { isObject } from '../shared/object.ts'
 import { checkFields, invalidOption, isSignal, knownNames } from '../shared/fields.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
-const positive = (v: unknown) => typeof v === 'number' && v > 0 && Number.isFinite(v)
+const positive = (v: unknown) => Number.isFinite(v) && (v as number) > 0
 const whole = (v: unknown) => Number.isSafeInteger(v) && (v as number) > 0
 const isFunction = (v: unknown) => typeof v === 'function'
 
@@ -14,6 +15,11 @@ type Check = [(v: unknown) => boolean, string]
 const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
 const duration: Check = [positive, 'milliseconds above 0']
 const aFunction: Check = [isFunction, 'a function']
+/**
+ * The extension checks no options. The mark lets its build leave the table of checks out.
+ * @__NO_SIDE_EFFECTS__
+ */
+const oneOf = (...texts: unknown[]): Check => [(v) => texts.includes(v), `one of ${texts.join(', ')}`]
 
 /** The check of each option. An option without a check is unknown. */
 const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
@@ -22,7 +28,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     (v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v),
     "a digest as 'sha384-…'",
   ],
-  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
+  mode: oneOf('auto', 'shared', 'worker', 'main'),
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of configurations by name'],
   proxy: [
@@ -42,8 +48,8 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   callTimeoutMs: duration,
   idleTimeoutMs: duration,
   validate: boolean,
-  validateResults: [(v) => ['off', 'flag', 'error'].includes(v as string), "'off', 'flag' or 'error'"],
-  secrets: [(v) => ['off', 'flag', 'block'].includes(v as string), "'off', 'flag' or 'block'"],
+  validateResults: oneOf('off', 'flag', 'error'),
+  secrets: oneOf('off', 'flag', 'block'),
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,
@@ -64,8 +70,10 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   signal: [isSignal, 'an AbortSignal'],
 }
 
-/** Throws a RegistryError that names the first wrong option. */
+/** Throws a RegistryError that names the first wrong option, or the browsers that have all that the code uses. */
 export function checkOptions(options: RegistryOptions): void {
+  if (!AbortSignal.any || !URL.canParse)
+    throw new RegistryError('unsupported', 'Chrome 123, Firefox 125 or Safari 17.5 is needed')
   if (!isObject(options as unknown)) throw invalidOption('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
@@ -76,7 +84,7 @@ export function checkOptions(options: RegistryOptions): void {
     if (value !== undefined && !check[0](value)) throw invalidOption(`option "${key}" is not ${check[1]}`)
   }
   const { wasm } = options
-  if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
+  if (options.integrity && isObject(wasm) && !(wasm instanceof URL))
     throw invalidOption('integrity is for the address of a module')
   checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
