@@ -62,7 +62,7 @@ up)
 	package; wait "$compiling"; demo; case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
-	case "$verb" in test) more=shell ;; soak) more='conformance docs firefox webkit screen' ;; esac
+	case "$verb" in test) more=shell ;; soak) more='conformance docs firefox oldest webkit screen' ;; esac
 	setup tools servers providers worker bundlers chromium $more
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;

@@ -3,9 +3,10 @@
  * `export` lines for the browsers. It runs on Node 20, before any package is installed.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -17,6 +18,7 @@ const folders = {
   worker: 'proxy-worker',
   bundlers: 'e2e/bundlers',
   conformance: 'e2e/conformance',
+  oldest: 'e2e/oldest',
   docs: 'docs/tools',
 }
 
@@ -113,10 +115,24 @@ function browser([variable, programs, name]) {
   console.log(`export ${variable}='${path}'`)
 }
 
+/** Unpacks the program of the package with the oldest Chromium. It needs the libraries of Debian's one. */
+function unpack() {
+  const modules = join(root, folders.oldest, 'node_modules')
+  const program = join(modules, 'chromium')
+  if (!existsSync(program)) {
+    const packed = readFileSync(join(modules, '@sparticuz/chromium/bin/chromium.br'))
+    writeFileSync(`${program}.part`, brotliDecompressSync(packed), { mode: 0o755 })
+    renameSync(`${program}.part`, program)
+  }
+  console.log(`export CHROMIUM_OLDEST='${program}'`)
+}
+
 go()
 for (const part of process.argv.slice(2)) {
-  if (folders[part]) packages(folders[part])
-  else if (part === 'shell' && process.env.CHROMIUM) continue
+  if (folders[part]) {
+    packages(folders[part])
+    if (part === 'oldest') unpack()
+  } else if (part === 'shell' && process.env.CHROMIUM) continue
   else if (browsers[part]) browser(browsers[part])
   else fail(`setup has no part ${part}`)
 }

@@ -1,8 +1,8 @@
 /**
  * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the tests of Go
  * `packages`, or test `files`, but those in `except`: two files at once, or as many as `atOnce` says. `only` is a
- * pattern for the names of tests. Stages in a list run side by side. PORTOLAN_SOAK=1 says to tests that long
- * repetitions are wanted.
+ * pattern for the names of tests. `environment` holds variables of the stage. Stages in a list run side by side.
+ * PORTOLAN_SOAK=1 says to tests that long repetitions are wanted.
  */
 import { flags, modules, root } from './modules.mjs'
 
@@ -87,6 +87,12 @@ export const stages = {
         'e2e/examples/{chat,pages}.test.ts',
         'e2e/panel/webkit.test.ts',
       ],
+      atOnce: 3,
+    },
+    {
+      name: 'oldest Chromium',
+      files: ['e2e/web/{browser,codemode,prompts,run-element}.test.ts', 'e2e/panel/{cards,offers,questions}.test.ts'],
+      environment: { CHROMIUM: process.env.CHROMIUM_OLDEST ?? 'CHROMIUM_OLDEST is not set', PORTOLAN_CHROMIUM: '' },
       atOnce: 3,
     },
     { name: 'apps and code', files: ['e2e/web/{apps,codemode}.test.ts'], only: 'Firefox|WebKit' },

@@ -76,7 +76,7 @@ async function runFiles(stage) {
   if (chosen.some((f) => f.startsWith('e2e/extension/'))) await prepare()
   const totals = { tests: 0, pass: 0, fail: 0, skipped: 0 }
   const one = async (file, options = {}) => {
-    const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles }
+    const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles, ...stage.environment }
     const result = await runFile(file, { limit, only: stage.only, environment: shared, ...options })
     const { tests, pass, fail, skipped } = result
     lasts[file] = result.seconds
@@ -94,7 +94,7 @@ async function runFiles(stage) {
   const run = async (file) => {
     const { failed, output } = await one(file)
     // A browser of its own: the shared one may be the cause.
-    const onceMore = async () => !(await one(file, { environment: {} })).failed.length
+    const onceMore = async () => !(await one(file, { environment: stage.environment })).failed.length
     const why = output.split('✖ failing tests:').at(-1).trim().slice(0, 3000)
     if (failed.length) repeats.push({ name: `${file}: ${failed.join(' · ')}`, run: onceMore, why })
   }
