@@ -14,10 +14,10 @@ const startupWait = 10 * time.Second
 
 // await returns the link of a profile, as choose does. During the startup time it waits for
 // the profile to connect, unless the person stopped the extension. It waits for as long after
-// a browser has left, or has come without its list.
+// a browser has left, or has come without its list, also if that was while it waited.
 func (b *Bridge) await(ctx context.Context, profile, page string) (*link, error) {
 	var over <-chan time.Time
-	for {
+	for waits := 0; ; {
 		b.mu.Lock()
 		arrival := b.arrival
 		b.mu.Unlock()
@@ -30,7 +30,7 @@ func (b *Bridge) await(ctx context.Context, profile, page string) (*link, error)
 			b.mu.Lock()
 			wait := b.opts.Settle - time.Since(b.moved)
 			b.mu.Unlock()
-			if wait <= 0 || !b.mayConnect() {
+			if waits++; wait <= 0 || waits > 2 || !b.mayConnect() {
 				return nil, err
 			}
 			timer := time.NewTimer(wait)
@@ -40,7 +40,7 @@ func (b *Bridge) await(ctx context.Context, profile, page string) (*link, error)
 		select {
 		case <-arrival:
 		case <-over:
-			return nil, err
+			over = nil // a browser may have come meanwhile, and its list follows
 		case <-ctx.Done():
 			return nil, err
 		}
