@@ -243,6 +243,23 @@ describe("the driver's input, and the user's", { concurrency: 8, timeout: 300_00
     driven.close()
   })
 
+  test('a pause that ends at once is noticed: nothing is sent in another conversation', async () => {
+    const driven = await sites.open(article)
+    await driven.start(`[[disabled ms=60000]] token:${token('short')}`)
+    await driven.phase('sending')
+    // The pause begins and ends before the driver looks at the page again.
+    await driven.page.evaluate((path) =>
+      addEventListener('mousedown', () => {
+        history.pushState({}, '', path + location.search)
+        document.querySelector<HTMLElement>('#prompt-textarea')!.focus()
+        for (const command of ['selectAll', 'delete']) document.execCommand(command)
+        driverPort.onmessage!({ type: 'resume' })
+      }), sites.pages.path('chatgpt', sites.pages.seed('chatgpt', 1)))
+    await driven.page.mouse.click(600, 20)
+    assert.equal((await driven.outcome()).failure?.code, 'TAB_CLOSED')
+    driven.close()
+  })
+
   test('assist: a person who opens another conversation before: only what they send is answered', async () => {
     const about = token('other')
     const driven = await sites.open(article)

@@ -45,8 +45,8 @@ export async function fill(run: OpenedRun): Promise<void> {
       if (again || isNew) keepDraft(run)
       isNew = false
       if (page.field && !page.fieldEmpty) await clear(page.field, () => waiter.rest(selected, signal))
-      await waiter.until(() => takeover.paused || page.fieldEmpty, times.applied, signal)
-    } while (takeover.paused)
+      await waiter.until(() => takeover.pending || page.fieldEmpty, times.applied, signal)
+    } while (takeover.pending)
     if (!page.field || !page.fieldEmpty) continue
     run.typed = true
     await put(page.field)

@@ -13,7 +13,7 @@ export async function send(run: OpenedRun): Promise<void> {
   let button: Element | undefined
   for (let paused = false;;) {
     const there = await waiter.until(() => page.sendButtons[0] ?? gone(), times.button, signal)
-    if (there && !await waiter.until(() => takeover.paused || (ready() ?? gone()), times.send, signal))
+    if (there && !await waiter.until(() => takeover.pending || (ready() ?? gone()), times.send, signal))
       throw new DriverFailure('SEND_NOT_CONFIRMED', reasons.disabled(label))
     const again = await takeover.ended(signal)
     if (gone()) return
