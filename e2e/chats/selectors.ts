@@ -43,14 +43,16 @@ export async function watch(driven: Driven, wanted: string[]): Promise<void> {
     ]
     globalThis.search = () => {
       const all = roots(document)
+      for (const root of all) observer.observe(root, { subtree: true, childList: true, attributes: true })
       for (const selector of wanted)
         if (!found.has(selector) && all.some((root) => root.querySelector(selector.split('>>>').at(-1)!)))
           found.add(selector)
       return [...found]
     }
-    // Some are there for less time than a timer needs. Those in shadow roots stay longer.
-    new MutationObserver(globalThis.search).observe(document, { subtree: true, childList: true, attributes: true })
+    // Some are there for less time than a timer needs. A new shadow root is no mutation.
+    const observer = new MutationObserver(globalThis.search)
     setInterval(globalThis.search, 30)
+    globalThis.search()
   }, wanted)
 }
 
