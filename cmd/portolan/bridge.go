@@ -25,11 +25,11 @@ func bridgeFlags(flags *flag.FlagSet, args []string, wanted string) (*bridge.Opt
 	if !strings.HasPrefix(flags.Name(), "bridge ") { // its subcommands serve no client
 		flags.StringVar(&opts.Profile, "profile", "", "")
 		flags.StringVar(&opts.Project, "project", startProject(), "")
+		flags.StringVar(&opts.DebugDir, "debug-dir", "", "")
+		listFlag(flags, &opts.Origins, "origin")
 	}
 	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
 	flags.StringVar(&opts.Dir, "dir", "", "")
-	flags.StringVar(&opts.DebugDir, "debug-dir", "", "")
-	listFlag(flags, &opts.Origins, "origin")
 	rest, err := parse(flags, args)
 	switch {
 	case err != nil:

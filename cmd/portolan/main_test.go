@@ -218,6 +218,8 @@ func TestMisspeltWords(t *testing.T) {
 		{[]string{"bridge", "--project", "tides", "--log-file", "."}, "--project needs --stdio; a client over HTTP sends the header Portolan-Project ("},
 		{[]string{"bridge", "token", "--project", "tides"}, "not defined: -project ("},
 		{[]string{"bridge", "clients", "--profile", "work"}, "not defined: -profile ("},
+		{[]string{"bridge", "pair", "--origin", "https://app.example"}, "not defined: -origin ("},
+		{[]string{"bridge", "revoke", "--debug-dir", ".", "x"}, "not defined: -debug-dir ("},
 		{[]string{"doctor", "--server", "http://ada:s3cr3t@[bad/mcp"}, "--server: not an absolute URL ("},
 	} {
 		if code, out, errs := portolan(t, row.args...); code != 2 || out != "" || !strings.Contains(errs, row.want) {
