@@ -143,11 +143,8 @@ func (b *Bridge) keep(who Pairing, key []byte) error {
 	})
 }
 
-// rename keeps the name that the person has given a connected profile.
-func (b *Bridge) rename(l *link, label string) {
-	if !l.rename(label) {
-		return
-	}
+// renamed keeps the name that the person has given a connected profile.
+func (b *Bridge) renamed(l *link) {
 	b.notify() // a client may have chosen the name
 	if b.opts.Ephemeral {
 		return
@@ -163,14 +160,20 @@ func (b *Bridge) rename(l *link, label string) {
 	}
 }
 
-// Clients returns the paired browser profiles, in the order of their pairing.
+// Clients returns the paired browser profiles, in the order of their pairing. A profile that is connected has the name
+// that its person has given it, which the file may get later.
 func (b *Bridge) Clients() ([]Pairing, error) {
 	s, err := b.store.load()
 	if err != nil {
 		return nil, err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var all []Pairing
 	for _, c := range s.Clients {
+		if l := b.links[c.InstallID]; l != nil {
+			c.Label = l.name()
+		}
 		all = append(all, c.Pairing)
 	}
 	return all, nil

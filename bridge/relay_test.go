@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge"
+	"github.com/portolan-mcp/portolan/bridge/loopback"
+	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
 func TestASecondInitializeIsRefused(t *testing.T) {
@@ -461,15 +464,15 @@ func TestAProfileGetsAnotherName(t *testing.T) {
 	_, c := e.open(t, b)
 	d := newDesktop(t, overHTTP(t, b, "?profile=Home"), nil)
 	d.names(t, false)
+	file, err := bridge.New(&bridge.Options{Dir: dir}) // without a connection it knows the file only
+	if err != nil {
+		t.Fatal(err)
+	}
 	say := func(label, kept string) {
 		t.Helper()
-		err := c.Send(t.Context(), fmt.Appendf(nil,
-			`{"jsonrpc":"2.0","method":"notifications/portolan/origins","params":{"origins":[],"label":%q}}`, label))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rename(t, c, label)
 		for deadline := time.Now().Add(patience); ; runtime.Gosched() {
-			clients, err := b.Clients()
+			clients, err := file.Clients()
 			if err == nil && clients[0].Label == kept {
 				return
 			}
@@ -482,6 +485,35 @@ func TestAProfileGetsAnotherName(t *testing.T) {
 	d.names(t, true)
 	say("Office\u202e", "Office") // nothing in it may control a terminal
 	d.names(t, false)
+}
+
+// Another process may hold the file for a while.
+func TestANewNameIsListedBeforeItIsKept(t *testing.T) {
+	dir := t.TempDir()
+	b, e, _ := paired(t, &bridge.Options{Dir: dir})
+	_, c := e.open(t, b)
+	d := newDesktop(t, overHTTP(t, b, "?profile=Home"), nil)
+	d.names(t, false)
+	unlock, err := loopback.Lock(filepath.Join(dir, "bridge.json.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	rename(t, c, "Home")
+	d.names(t, true)
+	if clients, err := b.Clients(); err != nil || clients[0].Label != "Home" {
+		t.Errorf("%v, %v", clients, err)
+	}
+}
+
+// rename gives the profile of a connection another name.
+func rename(t *testing.T, c *socket.Conn, label string) {
+	t.Helper()
+	err := c.Send(t.Context(), fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","method":"notifications/portolan/origins","params":{"origins":[],"label":%q}}`, label))
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {

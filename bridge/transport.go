@@ -115,7 +115,9 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 			Label   string   `json:"label"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			l.spawn(func() { l.bridge.rename(l, handshake.Label(p.Label)) })
+			if l.rename(handshake.Label(p.Label)) { // in the order of the messages
+				l.spawn(func() { l.bridge.renamed(l) })
+			}
 			origins := slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) })
 			l.bridge.pagesChanged(l.setApproved(origins))
 		}
