@@ -301,6 +301,7 @@ test('sampling is declined before the model is asked, and after; a fault of the 
   await dialog(p).getByRole('button', { name: 'Decline' }).click()
   assert.deepEqual(JSON.parse(await faulty), { refused: -1 })
   const silent = sampled(p, ['Three'])
+  await dialog(p).waitFor()
   await p.page.evaluate(() => (window.generate = () => Promise.reject(undefined)))
   await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
   await dialog(p).getByRole('alert').waitFor()

@@ -22,7 +22,7 @@ const params = new URLSearchParams(location.search)
 const panel = document.createElement('portolan-panel')
 for (const name of ['locale', 'view', 'catalogue', 'budget']) if (params.has(name)) panel.setAttribute(name, params.get(name))
 if (params.has('messages')) panel.messages = (await import('./npm/locales/' + params.get('messages') + '.js')).default
-const registry = await createRegistry({ mode: params.get('mode') ?? 'main', storage: params.get('storage') ?? 'memory', cooldownMs: Number(params.get('cooldown') ?? 60000), proxy: params.get('proxy') ?? undefined, project: params.get('project') ?? undefined, onApprove: params.has('approve') ? (request) => panel.approve(request) : undefined, ...(params.has('elicit') && { onElicitation: (request) => panel.elicit(request), onElicitationUrl: (request) => panel.elicitUrl(request), onSampling: (request, context) => panel.sample(request, window.generate, context) }) })
+const registry = await createRegistry({ mode: params.get('mode') ?? 'main', storage: params.get('storage') ?? 'memory', cooldownMs: Number(params.get('cooldown') ?? 60000), proxy: params.get('proxy') ?? undefined, project: params.get('project') ?? undefined, onApprove: params.has('approve') ? (request) => panel.approve(request) : undefined, ...(params.has('elicit') && { onElicitation: (request) => panel.elicit(request), onElicitationUrl: (request) => panel.elicitUrl(request), onSampling: (request, context) => panel.sample(request, (...asked) => window.generate(...asked), context) }) })
 Object.assign(window, { registry, panel })
 panel.registry = registry
 document.querySelector('main').append(panel)
