@@ -90,21 +90,27 @@ func TestCredentialsAreAskedForOnce(t *testing.T) {
 	}
 }
 
+// connectsWith connects to a server within 10 s, and checks the version that was agreed.
+func connectsWith(t *testing.T, s *registrytest.Script, want string) {
+	t.Helper()
+	c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.Info().ProtocolVersion; got != want {
+		t.Errorf("version %s, want %s", got, want)
+	}
+	session.Close(ctx)
+}
+
 // A server that swallows unknown methods leaves time for the handshake it knows.
 func TestProbeLeavesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(registrytest.Script).On("server/discover", registrytest.Silent)
-		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := session.Info().ProtocolVersion; got != "2025-11-25" {
-			t.Errorf("version %s", got)
-		}
-		session.Close(ctx)
+		connectsWith(t, s, "2025-11-25")
 	})
 }
 
@@ -123,17 +129,7 @@ func TestServerThatAnswersTheProbeLate(t *testing.T) {
 		s.On("initialize", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
 			registrytest.ReplyError(w, m, http.StatusBadRequest, -32022, "unsupported protocol version")
 		})
-		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := session.Info().ProtocolVersion; got != "2026-07-28" {
-			t.Errorf("version %s", got)
-		}
-		session.Close(ctx)
+		connectsWith(t, s, "2026-07-28")
 	})
 }
 
