@@ -13,8 +13,9 @@ declare global {
 
 /**
  * Creates a registry. The module starts now if a server is enabled, else when the first server becomes enabled.
- * Rejects with a {@link RegistryError}, such as `unsupported` in an old browser. If the last visit kept the lists of all
- * `servers`, it resolves with them, and the module starts meanwhile. If that fails, health and requests have the error.
+ * Rejects with a {@link RegistryError}, such as `unsupported` in an old browser. If the last visit kept the lists of
+ * all `servers`, it resolves with them, and the module starts meanwhile. If that fails, health and requests have the
+ * error.
  */
 export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
 /**
