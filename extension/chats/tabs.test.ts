@@ -48,14 +48,12 @@ test('a page that does not load in time is a fault that says what to do', async 
   )
 })
 
-test('an idle tab that is about to be closed does not become the tab of a prompt', async () => {
+/** An idle tab of Gemini, whose page answers scripts as `script` says. `open` are the tabs of the browser. */
+function idleTab(script: () => Promise<object[]>): { tabs: ChatTabs; open: Set<number> } {
   const { newChat } = siteSpecs.gemini
   const area = { get: async () => ({}), set: async () => {} }
   const open = new Set([1])
   const tab = (id: number) => ({ id, windowId: id, url: newChat, status: 'complete' })
-  const asked = Promise.withResolvers<void>()
-  const isUsed = Promise.withResolvers<object[]>()
-  let looks = 0
   Object.assign(globalThis, {
     chrome: {
       storage: { local: area, session: area },
@@ -75,21 +73,42 @@ test('an idle tab that is about to be closed does not become the tab of a prompt
       scripting: {
         registerContentScripts: async () => {},
         unregisterContentScripts: async () => {},
-        // First the page is asked whether a person has used it.
-        executeScript: async () => {
-          asked.resolve()
-          return looks++ ? [{ result: looks }] : isUsed.promise
-        },
+        executeScript: script,
       },
     },
   })
   const tabs = new ChatTabs()
   tabs.value = { gemini: { tabId: 1, windowId: 1, usedAt: 0 } }
+  return { tabs, open }
+}
+
+test('an idle tab that is about to be closed does not become the tab of a prompt', async () => {
+  const asked = Promise.withResolvers<void>()
+  const isUsed = Promise.withResolvers<object[]>()
+  let looks = 0
+  // First the page is asked whether a person has used it.
+  const { tabs, open } = idleTab(async () => {
+    asked.resolve()
+    return looks++ ? [{ result: looks }] : isUsed.promise
+  })
   const tidied = tabs.tidy(() => false)
   await asked.promise
-  const opened = tabs.open(siteSpecs.gemini, newChat, false, new AbortController().signal)
+  const opened = tabs.open(siteSpecs.gemini, siteSpecs.gemini.newChat, false, new AbortController().signal)
   await new Promise(setImmediate)
   isUsed.resolve([{ result: false }])
   const [id] = await Promise.all([opened, tidied])
   assert.deepEqual([...open], [id])
+})
+
+test('an idle tab whose page is silent stays: it may be slow, and in use', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { tabs, open } = idleTab(() => new Promise(() => {}))
+  let isTidy = false
+  const tidied = tabs.tidy(() => false).then(() => (isTidy = true))
+  while (!isTidy) {
+    t.mock.timers.tick(1000)
+    await new Promise(setImmediate)
+  }
+  await tidied
+  assert.deepEqual([[...open], tabs.tabOf('gemini')], [[1], 1])
 })

@@ -127,7 +127,10 @@ export class ChatTabs extends Stored<Places> {
     if (record) await this.#used(site, { id: record.tabId, ...record })
   }
 
-  /** Closes idle tabs. A tab stays if its page is seen, or was clicked or typed in: it may be on a second screen. */
+  /**
+   * Closes idle tabs. A tab stays if its page is seen, or was clicked or typed in: it may be on a second screen. One
+   * whose page is silent stays, too.
+   */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
     for (const [site, { tabId, usedAt }] of this.#records()) {
       if (busy(site) || Date.now() - usedAt < idle) continue
@@ -135,7 +138,7 @@ export class ChatTabs extends Stored<Places> {
       await this.#inTurn(site, async () => {
         if (this.value[site]?.usedAt !== usedAt || await browser.seesTab(tabId)) return
         const isUsed = browser.runInTab(tabId, () => navigator.userActivation.hasBeenActive, []).catch(() => false)
-        if (!await timeout(reactionTimeout, isUsed)) await this.abandon(site)
+        if (await timeout(reactionTimeout, isUsed) === false) await this.abandon(site)
       })
     }
   }
