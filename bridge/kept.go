@@ -23,6 +23,8 @@ type KeptClient struct {
 	closed   chan struct{}
 	close    func()
 	greeted  chan struct{} // receives when the next bridge has answered a request that is repeated
+	// early are messages that no bridge has got yet, because none has answered. Only Serve uses them.
+	early []json.RawMessage
 
 	mu     sync.Mutex
 	failed error // of the client's output
@@ -124,18 +126,37 @@ func (k *KeptClient) Serve(bridge func(in io.ReadCloser, out io.WriteCloser) err
 	session, rest := k.repeats()
 	if session != nil {
 		go pass(session)
-		select {
-		case <-k.greeted:
-		case err := <-done:
-			return k.left(err)
-		case <-time.After(greetTime):
-			in.Close()
-			return k.left(errSilent)
+		late := time.After(greetTime)
+		for isGreeted := false; !isGreeted; {
+			select {
+			case <-k.greeted:
+				isGreeted = true
+			case text, ok := <-k.messages:
+				if !ok {
+					in.Close()
+					return true, nil
+				}
+				k.early = append(k.early, text)
+			case err := <-done:
+				return k.left(err)
+			case <-late:
+				in.Close()
+				return k.left(errSilent)
+			}
 		}
 	}
 	for _, text := range rest {
 		pass(text)
 	}
+	say := func(text json.RawMessage) {
+		if text = k.says(messageOf(text)); text != nil {
+			pass(text)
+		}
+	}
+	for _, text := range k.early {
+		say(text)
+	}
+	k.early = nil
 	for {
 		select {
 		case text, ok := <-k.messages:
@@ -143,9 +164,7 @@ func (k *KeptClient) Serve(bridge func(in io.ReadCloser, out io.WriteCloser) err
 				feed.Close()
 				return true, <-done
 			}
-			if text = k.says(messageOf(text)); text != nil {
-				pass(text)
-			}
+			say(text)
 		case err := <-done:
 			return k.left(err)
 		}

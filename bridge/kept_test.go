@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -151,27 +152,85 @@ func TestAClientOutlivesItsBridge(t *testing.T) {
 // The next bridge proves that it is one and then says nothing. Neither the client nor this process waits for it forever.
 func TestANextBridgeThatDoesNotAnswerIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bridgeIn, clientOut := io.Pipe()
-		kept := bridge.KeepClient(bridgeIn, io.Discard)
-		defer bridgeIn.Close()
-		defer kept.Close()
-		go fmt.Fprintln(clientOut, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
-		_, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
-			if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
-				return err
-			}
-			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":1,"result":{}}`)
-			return bridge.ErrEnded
-		})
-		if !errors.Is(err, bridge.ErrEnded) {
-			t.Fatalf("the first bridge: %v", err)
-		}
+		kept, _ := withSession(t)
 		clientEnded, err := kept.Serve(func(in io.ReadCloser, _ io.WriteCloser) error {
 			_, err := io.Copy(io.Discard, in)
 			return err
 		})
 		if clientEnded || err == nil || errors.Is(err, bridge.ErrEnded) || !strings.Contains(err.Error(), "does not answer") {
 			t.Errorf("the next bridge: %v, %v", clientEnded, err)
+		}
+	})
+}
+
+// withSession returns a client that has a session, and whose first bridge has ended.
+func withSession(t *testing.T) (*bridge.KeptClient, *io.PipeWriter) {
+	bridgeIn, clientOut := io.Pipe()
+	kept := bridge.KeepClient(bridgeIn, io.Discard)
+	t.Cleanup(func() {
+		kept.Close()
+		bridgeIn.Close()
+	})
+	go fmt.Fprintln(clientOut, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+	_, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+		if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		return bridge.ErrEnded
+	})
+	if !errors.Is(err, bridge.ErrEnded) {
+		t.Fatalf("the first bridge: %v", err)
+	}
+	return kept, clientOut
+}
+
+// A client that quits while the next bridge says nothing yet is not kept waiting, also if it has just sent something.
+func TestAClientThatQuitsBeforeTheNextBridgeAnswersEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept, clientOut := withSession(t)
+		go func() {
+			fmt.Fprintln(clientOut, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+			clientOut.Close()
+		}()
+		began := time.Now()
+		clientEnded, err := kept.Serve(func(in io.ReadCloser, _ io.WriteCloser) error {
+			_, err := io.Copy(io.Discard, in)
+			return err
+		})
+		if waited := time.Since(began); !clientEnded || err != nil || waited > 0 {
+			t.Errorf("the client: %v, %v after %v", clientEnded, err, waited)
+		}
+	})
+}
+
+// A request that comes before the next bridge has answered reaches that one, or the bridge after it.
+func TestARequestWaitsForABridgeThatAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept, clientOut := withSession(t)
+		request := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`
+		_, err := kept.Serve(func(io.ReadCloser, io.WriteCloser) error {
+			fmt.Fprintln(clientOut, request)
+			return bridge.ErrEnded
+		})
+		if !errors.Is(err, bridge.ErrEnded) {
+			t.Fatalf("the bridge that does not answer: %v", err)
+		}
+		_, err = kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+			lines := bufio.NewScanner(in)
+			lines.Scan()
+			if got := lines.Text(); !strings.Contains(got, "initialize") {
+				t.Errorf("first came %s", got)
+			}
+			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":"portolan/repeated/initialize","result":{}}`)
+			lines.Scan()
+			if got := lines.Text(); got != request {
+				t.Errorf("then came %s", got)
+			}
+			return bridge.ErrEnded
+		})
+		if !errors.Is(err, bridge.ErrEnded) {
+			t.Fatal(err)
 		}
 	})
 }
