@@ -1,10 +1,14 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,8 +28,8 @@ const eventTimeout = 5 * time.Second
 func (l *link) forwardEvents(ctx context.Context) {
 	for {
 		select {
-		case params := <-l.events:
-			l.bridge.sendEvent(ctx, l, params)
+		case e := <-l.events:
+			l.bridge.sendEvent(ctx, l, e)
 		case <-l.waiting:
 			for _, uri := range l.takeUpdates() {
 				l.bridge.updated(l, uri)
@@ -70,28 +74,61 @@ func (b *Bridge) offersChanged(from *link) {
 	}
 }
 
+// An event is a log message for clients that wait for no answer.
+type event struct {
+	*mcp.LoggingMessageParams
+	denied []string // clients that do not get it
+}
+
 // queueEvent keeps an event for the clients, unless too many wait.
-func (l *link) queueEvent(params *mcp.LoggingMessageParams) {
+func (l *link) queueEvent(e event) {
 	select {
-	case l.events <- params:
+	case l.events <- e:
 	default:
 	}
 }
 
 // sendEvent sends an event, or a log message of a server, to the clients of its profile. They are chosen before the
 // first of them is waited for: a page that is approved meanwhile gets no earlier event.
-func (b *Bridge) sendEvent(ctx context.Context, from *link, params *mcp.LoggingMessageParams) {
+func (b *Bridge) sendEvent(ctx context.Context, from *link, e event) {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
 	var sessions []*mcp.ServerSession
 	for _, r := range b.relays() {
 		for session := range r.server.Sessions() {
-			if l, err := b.choose(r.profile, b.instances.page(session.ID())); err == nil && l == from {
+			l, err := b.choose(r.profile, b.instances.page(session.ID()))
+			if err == nil && l == from && !r.isAmong(e.denied, session) {
 				sessions = append(sessions, session)
 			}
 		}
 	}
 	for _, session := range sessions {
-		_ = session.Log(ctx, params)
+		_ = session.Log(ctx, e.LoggingMessageParams)
 	}
+}
+
+// isAmong reports whether a client is one of those that an extension names: each by its name and instance, a line each.
+// Before its first request a client has no instance, and counts as any of its name.
+func (r *relay) isAmong(clients []string, session *mcp.ServerSession) bool {
+	name := "unnamed client"
+	if init := session.InitializeParams(); init != nil && init.ClientInfo != nil {
+		name = cmp.Or(claimed(init.ClientInfo.Name), name)
+	}
+	instance := claimed(r.bridge.instances.known(cmp.Or(r.id, session.ID())))
+	return slices.ContainsFunc(clients, func(client string) bool {
+		given, number, _ := strings.Cut(client, "\n")
+		return given == name && (instance == "" || instance == number)
+	})
+}
+
+// claimed returns a client's claim as the extension keeps it: extension/calls/clients.ts.
+func claimed(text string) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.C, r) {
+			return -1
+		}
+		return r
+	}, text))
+	units := utf16.Encode([]rune(text))
+	return string(utf16.Decode(units[:min(len(units), 80)]))
 }

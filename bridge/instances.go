@@ -133,7 +133,22 @@ func (s *instances) number(id, name, project string) string {
 			in.number++
 		}
 	}
+	return in.String()
+}
+
+// String returns the number and the home project.
+func (in *instance) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", in.number, in.home))
+}
+
+// known returns the instance of a session, or "" before its first request.
+func (s *instances) known(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in := s.session(id); in.number > 0 {
+		return in.String()
+	}
+	return ""
 }
 
 // during marks an HTTP session as used until the result is called. The session may have ended by then.

@@ -35,10 +35,10 @@ type link struct {
 	Pairing
 	bridge  *Bridge
 	conn    *socket.Conn
-	turns   *turns                         // held by calls under way
-	gone    chan struct{}                  // closed when the connection has ended
-	events  chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
-	waiting chan struct{}                  // holds one value while updates wait
+	turns   *turns        // held by calls under way
+	gone    chan struct{} // closed when the connection has ended
+	events  chan event    // events and logs of the browser, to be sent to clients
+	waiting chan struct{} // holds one value while updates wait
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
@@ -51,6 +51,7 @@ type link struct {
 	listing   bool
 	stale     bool            // the list changed while it was fetched
 	approved  []string        // origins of pages
+	denied    []string        // clients that get no events
 	updates   map[string]bool // URIs of resources that have changed
 	ended     bool
 }
@@ -58,7 +59,7 @@ type link struct {
 func newLink(b *Bridge, who Pairing, conn *socket.Conn) *link {
 	return &link{
 		Pairing: who, bridge: b, conn: conn, turns: newTurns(b.opts.Calls), gone: make(chan struct{}),
-		events: make(chan *mcp.LoggingMessageParams, eventQueue), waiting: make(chan struct{}, 1),
+		events: make(chan event, eventQueue), waiting: make(chan struct{}, 1),
 		updates: make(map[string]bool), pending: make(map[string]*pendingRequest),
 		questions: make(map[jsonrpc.ID]context.CancelFunc),
 	}

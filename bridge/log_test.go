@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
 )
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
@@ -100,10 +103,11 @@ func TestAClientThatDoesNotReadKeepsNoEventsBack(t *testing.T) {
 	clientIn.Close()
 }
 
-func TestEventsReachTheClientsThatWantThem(t *testing.T) {
-	b, _, d := paired(t, nil)
+// newListener returns a client that wants log messages, and what it hears.
+func newListener(t *testing.T, b *bridge.Bridge) (listener *desktop, _ <-chan string) {
+	t.Helper()
 	heard := make(chan string, 100)
-	listener := newDesktop(t, overHTTP(t, b, ""),
+	listener = newDesktop(t, overHTTP(t, b, ""),
 		&mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
 			data, err := json.Marshal(req.Params.Data)
 			if err != nil {
@@ -114,6 +118,12 @@ func TestEventsReachTheClientsThatWantThem(t *testing.T) {
 	if err := listener.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 		t.Fatal(err)
 	}
+	return listener, heard
+}
+
+func TestEventsReachTheClientsThatWantThem(t *testing.T) {
+	b, _, d := paired(t, nil)
+	_, heard := newListener(t, b)
 	for n := range 3 {
 		if got, isError := d.call(t, "happen", map[string]any{"text": fmt.Sprint(n)}); isError {
 			t.Fatal(got)
@@ -127,4 +137,41 @@ func TestEventsReachTheClientsThatWantThem(t *testing.T) {
 			t.Fatal("nothing was heard")
 		}
 	}
+}
+
+// A client whose rules deny it the bookmarks hears nothing of them. It may not have called yet.
+func TestEventsDoNotReachClientsThatAreDenied(t *testing.T) {
+	b, e, d := paired(t, nil)
+	listener, heard := newListener(t, b)
+	name := "desktop-" + t.Name()
+	happens := func(event string, denied ...string) {
+		t.Helper()
+		text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/origins",
+			"params": map[string]any{"origins": []string{}, "label": e.label, "denied": denied}})
+		if err == nil {
+			err = e.ws.Write(t.Context(), websocket.MessageText, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, isError := d.call(t, "happen", map[string]any{"text": event}); isError {
+			t.Fatal(got)
+		}
+	}
+	hears := func(event string) {
+		t.Helper()
+		if got := next(t, heard); !strings.Contains(got, event) {
+			t.Errorf("heard %s, want %s", got, event)
+		}
+	}
+	happens("before its first call", name+"\n2")
+	happens("of another client", "desktop\n1", name+"x\n1")
+	hears("of another client")
+	listener.names(t, true)
+	if got, isError := listener.call(t, "echo", nil); isError {
+		t.Fatal(got)
+	}
+	happens("denied", name+"\n2")
+	happens("another instance is denied", name+"\n1")
+	hears("another instance is denied")
 }

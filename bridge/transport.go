@@ -77,7 +77,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		if f := l.pendingRequest(callTag(m.Params)); f != nil {
 			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
 		} else if p := logParams(m.Params); p != nil {
-			l.queueEvent(p) // it belongs to no call
+			l.queueEvent(event{p, nil}) // it belongs to no call
 		}
 	case "elicitation/create", "sampling/createMessage":
 		l.handleQuestion(m)
@@ -93,7 +93,10 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
 	case "notifications/portolan/event":
-		l.queueEvent(&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params})
+		l.mu.Lock()
+		denied := l.denied
+		l.mu.Unlock()
+		l.queueEvent(event{&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params}, denied})
 	case "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		l.bridge.offersChanged(l)
 	case "notifications/resources/updated":
@@ -113,12 +116,16 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		var p struct {
 			Origins []string `json:"origins"`
 			Label   string   `json:"label"`
+			Denied  []string `json:"denied"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
 			if l.rename(handshake.Label(p.Label)) { // in the order of the messages
 				l.spawn(func() { l.bridge.renamed(l) })
 			}
 			origins := slices.DeleteFunc(p.Origins, func(o string) bool { return !loopback.PageOrigin(o) })
+			l.mu.Lock()
+			l.denied = p.Denied
+			l.mu.Unlock()
 			l.bridge.pagesChanged(l.setApproved(origins))
 		}
 	default:

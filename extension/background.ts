@@ -55,7 +55,7 @@ const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
 const chats = new Chats(() => settings.options, changed, toolsChanged, (trouble, client) => {
   const params = { name: `${trouble.site}-${trouble.at.replace(/\W/g, '-')}`, file: troubleFile(trouble) }
-  links.notify('notifications/portolan/trouble', params, client.pairing)
+  links.notify('notifications/portolan/trouble', (pairing) => pairing === client.pairing && params)
 })
 const results = new LargeResults()
 const comparisons = new Comparisons(chats, changed)
@@ -216,7 +216,7 @@ const links = new Links({
     set: (records) => browser.writeStored('local', 'bridge', records),
   },
   async serve(connection, pairing) {
-    notifyOrigins(pairing)
+    notifyOrigins()
     // The bridge subscribes again over a new connection.
     void connection.ended.then(() => registry.unwatchAll(pairing))
     // Some clients list tools only once.
@@ -234,11 +234,13 @@ const pairer = new Pairer({
   paired: (address, key) => links.paired(address, key),
   awakeDuring: browser.awakeDuring,
 })
-/** Names the approved origins and this profile to all bridges, or to that of a pairing. */
-const notifyOrigins = (pairing?: string) => {
-  const { origins, install: { label } } = settings
-  links.notify('notifications/portolan/origins', { origins, label }, pairing)
-}
+/** Names the approved origins, this profile, and the clients that get no events to all bridges. */
+const notifyOrigins = () =>
+  links.notify('notifications/portolan/origins', (pairing) => ({
+    origins: settings.origins,
+    label: settings.install.label,
+    denied: clients.denied(pairing, bookmarkTools),
+  }))
 
 // The pages.
 
@@ -287,7 +289,7 @@ const publisher = new StatePublisher(
     unpair: ({ pairing }) => links.unpair(pairing),
     reconnect: ({ pairing }) => void links.reconnect(pairing),
     useToken: ({ address, token }) => links.useToken(address, token),
-    setLabel: ({ label }) => settings.setLabel(label).then(() => notifyOrigins()),
+    setLabel: ({ label }) => settings.setLabel(label).then(notifyOrigins),
     setChat: async ({ site, patch }) => {
       await readPermissions()
       await chats.set(site, patch).finally(toolsChanged)
@@ -307,11 +309,11 @@ const publisher = new StatePublisher(
       chats.conversations.forget(client)
     },
     approveOrigin: async ({ origin, approved }) => {
-      await settings.approve(origin, approved)
+      await settings.setOrigin('origins', origin, approved)
       notifyOrigins()
     },
     setPageTools: async ({ origin, on }) => {
-      await settings.setPageTools(origin, on)
+      await settings.setOrigin('pageTools', origin, on)
       await pages.follow()
       return !registry.uses(origin) &&
         !Object.values(chats.views).some((c) => c.enabled && originOf(c.newChat) === origin)
@@ -339,7 +341,9 @@ const publisher = new StatePublisher(
 /** Watches bookmarks once their permission is granted. */
 function watchBookmarks(): void {
   onBookmarkEvent((event) => {
-    if (settings.options.bookmarks) links.notify('notifications/portolan/event', { source: 'bookmarks', ...event })
+    if (!settings.options.bookmarks) return
+    notifyOrigins() // a client may be denied by now
+    links.notify('notifications/portolan/event', () => ({ source: 'bookmarks', ...event }))
   })
 }
 

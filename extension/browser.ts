@@ -94,7 +94,7 @@ export const writeStored = (area: Area, key: string, value: unknown): Promise<vo
   chrome.storage[area].set({ [key]: value }).catch((e: Error) => {
     throw Object.assign(e, { code: 'NOT_STORED' })
   })
-export const removeStored = (area: Area, key: string): Promise<void> => chrome.storage[area].remove(key)
+export const removeStored = (area: Area, keys: string | string[]): Promise<void> => chrome.storage[area].remove(keys)
 /** Keeps content scripts out of the storage. */
 export async function guardStorage(): Promise<void> {
   // Firefox has no levels. Content scripts reach `local` there, which has neither keys nor header values as texts.
@@ -166,7 +166,7 @@ export async function getTab(id: number): Promise<Tab | undefined> {
 export const listTabs = async (): Promise<Tab[]> =>
   (await chrome.tabs.query({})).filter((t) => t.id !== undefined).map(tabOf)
 export const closeTab = (id: number): Promise<void> => chrome.tabs.remove(id).catch(() => {})
-export const goTo = async (id: number, url: string): Promise<void> => void await chrome.tabs.update(id, { url })
+export const goTo = (id: number, url: string): Promise<unknown> => chrome.tabs.update(id, { url })
 export async function showTab(id: number): Promise<void> {
   const tab = await chrome.tabs.update(id, { active: true })
   if (tab) await chrome.windows.update(tab.windowId, { focused: true })
@@ -189,7 +189,7 @@ export async function seesTab(id: number): Promise<boolean> {
   return !!tab?.active && (await chrome.windows.get(tab.windowId)).focused
 }
 export function onTabClosed(handler: (id: number) => void): void {
-  chrome.tabs.onRemoved.addListener((id) => handler(id))
+  chrome.tabs.onRemoved.addListener(handler)
 }
 /** Handles each page that a tab has loaded. The result ends that. Meanwhile each one wakes the worker. */
 export function onTabLoaded(handler: (id: number) => void): () => void {
@@ -206,9 +206,8 @@ export function onTabReplaced(handler: (id: number, replaced: number) => void): 
 
 /** Opens a port to the content script in a tab's main frame. */
 export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.connect(id, { name, frameId: 0 }))
-export async function injectFile(tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<void> {
-  await chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
-}
+export const injectFile = (tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<unknown> =>
+  chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
 /** Undoes what {@link injectFirst} began, also in an earlier worker, which may have ended before it could. */
 export const undoInjections = async (only: { ids?: string[] } = {}): Promise<void> =>
   chrome.scripting?.unregisterContentScripts(only).catch(() => {})
@@ -251,12 +250,12 @@ async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
     if (!left) await chrome.debugger.detach(target).catch(() => {})
   }
 }
-const command = (tabId: number, method: string, params: object) =>
-  chrome.debugger.sendCommand({ tabId }, method, { ...params })
+const command = (tabId: number, method: string, params: Record<string, unknown>) =>
+  chrome.debugger.sendCommand({ tabId }, method, params)
 
 /** Types text that the page takes for the user's. */
-export const insertTrustedText = (tabId: number, text: string): Promise<void> =>
-  debugging(tabId, async () => void await command(tabId, 'Input.insertText', { text }))
+export const insertTrustedText = (tabId: number, text: string): Promise<unknown> =>
+  debugging(tabId, () => command(tabId, 'Input.insertText', { text }))
 
 /** Makes a tab count as visible and focused until `ended` settles. Resolves once it does. */
 export function emulateFocus(tabId: number, ended: Promise<unknown>): Promise<void> {

@@ -72,14 +72,9 @@ export class Settings {
     return this.stored.stopped.set({ stopped })
   }
 
-  /** Adds or removes an approved origin. Rejects for a text that is not an origin. */
-  async approve(origin: string, approved: boolean): Promise<void> {
-    return this.stored.origins.keep(withOrigin(this.origins, origin, approved))
-  }
-
-  /** Adds or removes an origin whose pages' tools are offered. Rejects for a text that is not an origin. */
-  async setPageTools(origin: string, on: boolean): Promise<void> {
-    return this.stored.pageTools.keep(withOrigin(this.pageTools, origin, on))
+  /** Adds or removes an origin of a list. Rejects for a text that is not an origin. */
+  async setOrigin(list: 'origins' | 'pageTools', origin: string, on: boolean): Promise<void> {
+    return this.stored[list].keep(withOrigin(this[list], origin, on))
   }
 }
 

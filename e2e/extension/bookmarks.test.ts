@@ -138,6 +138,31 @@ test('clients that subscribe get changes of bookmarks', async () => {
   assert.deepEqual(heard.map((e) => [e.type, e.data.title]), [['created', 'Buoy'], ['changed', 'Lighthouse']])
 })
 
+test('a client that may not read bookmarks gets no changes of them', async () => {
+  const heard: { data: { title?: string } }[] = []
+  desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+    if (params.logger === 'portolan/event') heard.push(params.data as never)
+  })
+  await desk.setLoggingLevel('info')
+  const { clients: [client] } = await rig.until('the client', (s) => s.clients.length)
+  const grant = async (...grants: [tool: string, grant: 'ask' | 'deny' | undefined][]) => {
+    for (const [tool, grant] of grants) await rig.ask('setGrant', { client: client!.key, tool, grant })
+  }
+  const add = (title: string) => json('bookmark_add', { title, url: 'https://buoy.example/' })
+  await grant(
+    ['bookmark_get', 'deny'],
+    ['bookmark_get_children', 'deny'],
+    ['bookmark_get_tree', 'deny'],
+    ['bookmark_search', 'ask'],
+  )
+  await add('Secret')
+  await grant(['bookmark_search', undefined])
+  await add('Seen')
+  await happens(() => heard.length)
+  assert.deepEqual(heard.map((e) => e.data.title), ['Seen'])
+  await grant(['bookmark_get', undefined], ['bookmark_get_children', undefined], ['bookmark_get_tree', undefined])
+})
+
 test('S11: a tree that is too large has its lowest folders counted', async () => {
   await rig.panel.evaluate(async () => {
     const top = await chrome.bookmarks.create({ title: 'Archive' })

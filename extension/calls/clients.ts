@@ -1,6 +1,6 @@
 import type { ClientClaim, ClientView } from '../messages.ts'
 import { Stored } from '../stored.ts'
-import type { Client, Grant } from '../tools/tool.ts'
+import type { Client, Grant, Tool } from '../tools/tool.ts'
 
 const most = 100
 
@@ -55,6 +55,16 @@ export class Clients extends Stored<Record<string, ClientView>> {
   grant(client: string, tool: string): Grant | undefined {
     const c = this.value[client]
     return c && Object.hasOwn(c.grants, tool) ? c.grants[tool] : undefined
+  }
+
+  /** The clients of a pairing that may use none of the reading tools unasked: the rest of each key. */
+  denied(pairing: string, tools: Tool[]): string[] {
+    const reading = tools.filter((tool) => tool.annotations?.readOnlyHint)
+    return this.list.flatMap(({ key, grants }) =>
+      key.startsWith(pairing) && reading.every(({ name }) => (grants[name] ?? 'allow') !== 'allow')
+        ? key.slice(pairing.length + 1)
+        : []
+    )
   }
 
   /** Sets the grant of a client and tool. Without a grant the tool's own default holds. */

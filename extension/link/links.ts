@@ -52,10 +52,12 @@ export class Links {
     await Promise.all(this.#links.map((link) => link.wake()))
   }
 
-  /** Notifies the connected bridges, or the one of a pairing. */
-  notify(method: string, params: object, pairing?: string): void {
-    for (const link of this.#links)
-      if (!pairing || link.state.pairing === pairing) link.notify(method, params)
+  /** Notifies the connected bridges of the pairings for which there are params. */
+  notify(method: string, paramsOf: (pairing: string) => object | false): void {
+    for (const link of this.#links) {
+      const params = paramsOf(link.state.pairing)
+      if (params) link.notify(method, params)
+    }
   }
 
   stop(stopped: boolean): void {
