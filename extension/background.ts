@@ -230,8 +230,7 @@ const links = new Links({
 const followRegistry = () => registry.follow(settings.options.publishRegistry).catch(() => {})
 const pairer = new Pairer({
   ...linkHost,
-  problem: (address) => links.problem(address),
-  paired: (address, key) => links.paired(address, key),
+  links,
   awakeDuring: browser.awakeDuring,
 })
 /** Names the approved origins, this profile, and the clients that get no events to all bridges. */

@@ -89,18 +89,18 @@ async function extension(
     },
     watch: () => {},
   }
+  const links = new Links(host)
   const e: Extension = {
     kept,
     seen,
-    links: new Links(host),
+    links,
     get link() {
       return e.links.states[0]
     },
     pairer: new Pairer({
       ...host,
       changed: () => changed(),
-      problem: (address) => e.links.problem(address),
-      paired: (address, key) => e.links.paired(address, key),
+      links,
       awakeDuring: (work) => work(),
     }),
     async until(test) {
@@ -338,6 +338,26 @@ test('digits that differ, a no in the terminal, and addresses elsewhere pair not
     assert.equal(e.kept.keys.size, 0)
   } finally {
     e.pairer.cancel()
+    await bridge.close()
+  }
+})
+
+test('a pairing that is cancelled while its key is being stored is taken back', async () => {
+  const bridge = await TestBridge.create()
+  const kept: Kept = { keys: new Map() }
+  const e = await extension(echo, 'profile-9', kept)
+  try {
+    await bridge.start()
+    let isStored = false
+    kept.keys.set = (pairing, key) => {
+      isStored = true
+      e.pairer.cancel()
+      return Map.prototype.set.call(kept.keys, pairing, key)
+    }
+    await paired(bridge, e)
+    assert.ok(isStored)
+    assert.deepEqual([kept.records, kept.keys.size, e.links.states, e.pairer.state], [[], 0, [], null])
+  } finally {
     await bridge.close()
   }
 })

@@ -93,7 +93,7 @@ export class Chats {
 
   async load(): Promise<void> {
     // Where an earlier version kept conversations and history.
-    for (const key of ['talks', 'history']) await removeStored('local', key)
+    await removeStored('local', ['talks', 'history'])
     await loadAll([this.settings, this.conversations, this.tabs, this.models, this.profiles, this.troubles])
   }
 

@@ -72,11 +72,12 @@ export class Links {
     return { code: 'TOO_MANY_BRIDGES', message: `${mostPaired} bridges are paired already. Unpair one first.` }
   }
 
-  /** Uses the key of a new pairing. It takes the place of an earlier one with the same address. */
-  async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
+  /** Uses the key of a new pairing, and returns its id. It takes the place of an earlier one with the same address. */
+  async paired(address: string, key: CryptoKey, ephemeral = false): Promise<string> {
     const record: LinkRecord = { pairing: crypto.randomUUID(), address, ephemeral }
     await this.#host.keys.set(record.pairing, key)
     await this.#change((r) => placeOf(r) === placeOf(record), record)
+    return record.pairing
   }
 
   async useToken(address: string, token: string): Promise<void> {

@@ -22,8 +22,11 @@ test('a pairing that is cancelled while it connects asks the bridge for nothing'
     profile: async () => ({ installId: 'id', label: 'Work' }),
     origin: 'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
     changed() {},
-    problem: () => undefined,
-    paired: () => Promise.reject(new Error('paired')),
+    links: {
+      problem: () => undefined,
+      paired: () => Promise.reject(new Error('paired')),
+      unpair: async () => {},
+    },
     awakeDuring: (work) => work(),
   })
   const done = pairer.pair('127.0.0.1:55156')

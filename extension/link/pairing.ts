@@ -3,12 +3,11 @@ import { openTimeout, type LinkHost } from './bridgelink.ts'
 import { Connection } from '../../web/pairing/connection.ts'
 import { pair } from '../../web/pairing/handshake.ts'
 import { macKey } from '../../web/pairing/crypto.ts'
-import { pairingProblem, type Problem } from './problems.ts'
+import type { Links } from './links.ts'
+import { pairingProblem } from './problems.ts'
 
 interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {
-  /** Returns why no bridge at an address can be paired. */
-  problem(address: string): Problem | undefined
-  paired(address: string, key: CryptoKey): Promise<void>
+  links: Pick<Links, 'problem' | 'paired' | 'unpair'>
   /** Keeps the worker alive while the user reads the digits. */
   awakeDuring(work: () => Promise<void>): Promise<void>
 }
@@ -33,7 +32,7 @@ export class Pairer {
     const attempt: Attempt = this.attempt = { typed: Promise.withResolvers() }
     attempt.typed.promise.catch(() => {})
     const show = (step: Pairing['step'], error: Pairing['error'] = null) => this.show(attempt, { step, address, error })
-    const bad = this.host.problem(address)
+    const bad = this.host.links.problem(address)
     if (bad) return show('failed', bad)
     show('connecting')
     return this.host.awakeDuring(async () => {
@@ -50,7 +49,7 @@ export class Pairer {
   }
 
   private async handshake(attempt: Attempt, address: string, show: (step: Pairing['step']) => void): Promise<void> {
-    const { dial, profile, origin, paired } = this.host
+    const { dial, profile, origin, links } = this.host
     const connection = attempt.connection = await Connection.open(dial(`ws://${address}/extension`), openTimeout)
     if (this.attempt !== attempt) return // given up meanwhile
     void connection.ended.then((why) => attempt.typed.reject(why))
@@ -61,7 +60,8 @@ export class Pairer {
       },
       confirmed: () => show('terminal'),
     })
-    await paired(address, await macKey(key))
+    const pairing = await links.paired(address, await macKey(key))
+    if (this.attempt !== attempt) await links.unpair(pairing) // given up while it was stored
   }
 
   /** Continues with the digits that the user typed. */

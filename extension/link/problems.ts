@@ -11,8 +11,8 @@ export interface Problem {
 
 /** Checks that an address is on this computer. Other addresses are never dialled. */
 export function addressProblem(address: string): Problem | undefined {
-  const port = /^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(address)?.[1]
-  if (port && Number(port) > 0 && Number(port) < 65536) return undefined
+  const port = Number(/^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(address)?.[1])
+  if (port > 0 && port < 65536) return undefined
   return {
     code: 'BAD_ADDRESS',
     message: 'The bridge is on this computer: its address is 127.0.0.1, localhost or [::1] and a port, ' +
