@@ -256,6 +256,35 @@ test('wrong digits, a no in the terminal, and a missing gateway are explained', 
   await p.page.close()
 })
 
+test('a list of servers that fails after the pairing is asked for again, without another pairing', async () => {
+  const p = await openPanel(browser, site)
+  let fails = false
+  await p.page.route(`http://${gateway.address}/servers`, (route) => fails ? route.abort() : route.continue())
+  await paste(p, gateway.config)
+  await useAddress(p, gateway.address)
+  const pairInVain = async () => {
+    fails = true
+    const before = gateway.output().length
+    await p.panel.getByLabel('Type the six digits that the terminal shows').fill(await askForDigits(p))
+    await p.panel.getByRole('button', { name: 'Check the digits' }).click()
+    await gateway.shows(/\[y\/N\]/, before)
+    gateway.type('y')
+    await p.panel.getByText(`No gateway at ${gateway.address} lets this page in`).waitFor()
+    fails = false
+  }
+  const origin = new URL(site.url).origin
+  await pairInVain()
+  assert.match(await gateway.run('revoke', origin), /Revoked/) // so that a second pairing is needed
+  await pairInVain()
+  const before = gateway.output().length
+  await finder(p).click()
+  await p.panel.getByRole('article', { name: 'files', exact: true }).getByText('Connected').waitFor()
+  assert.doesNotMatch(gateway.output().slice(before), /\d{3} \d{3}/)
+  assert.match(await gateway.run('revoke', origin), /Revoked/)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
 test('a page that is not admitted cannot use or recognize a server', async () => {
   const p = await openPanel(browser, site)
   const [, token] = await gateway.shows(/Token of https:\/\/app\.example for this run: (\S+)/)

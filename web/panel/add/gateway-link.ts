@@ -26,12 +26,8 @@ const openTime = 60_000
 const largestList = 1 << 20
 const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/
 
-/** Pairs this page with the gateway at `address`, and reads its list of servers. It sends three requests at most. */
-export async function pairWithGateway(
-  address: string,
-  user: PairingUser,
-  signal: AbortSignal,
-): Promise<{ token: string; servers: GatewayServer[] }> {
+/** Pairs this page with the gateway at `address`. Returns the token for its servers. */
+export async function pairWithGateway(address: string, user: PairingUser, signal: AbortSignal): Promise<string> {
   if (!loopback.test(address)) throw new GatewayFault('none')
   const socket = new WebSocket(`ws://${address}/pair`)
   const end = () => socket.close(1000, 'cancelled')
@@ -46,12 +42,12 @@ export async function pairWithGateway(
     })
     ended.catch(() => {})
     const profile = { installId: crypto.randomUUID(), label: location.host, origin: location.origin, address }
-    const key = await pair(connection, profile, {
-      digits: () => Promise.race([user.digits(), ended]),
-      confirmed: () => user.confirmed(),
-    })
-    const token = encode(key)
-    return { token, servers: await serversAt(address, token, signal) }
+    return encode(
+      await pair(connection, profile, {
+        digits: () => Promise.race([user.digits(), ended]),
+        confirmed: () => user.confirmed(),
+      }),
+    )
   } catch (e) {
     throw faultOf(e)
   } finally {
@@ -68,7 +64,8 @@ function faultOf(e: unknown): unknown {
   return e instanceof ConnectionClosed ? new GatewayFault('refused', e.message || 'the connection ended') : e
 }
 
-async function serversAt(address: string, token: string, signal: AbortSignal): Promise<GatewayServer[]> {
+/** Reads the gateway's list of servers. */
+export async function serversAt(address: string, token: string, signal: AbortSignal): Promise<GatewayServer[]> {
   const answer = await fetch(`http://${address}/servers`, {
     headers: { Authorization: `Bearer ${token}` },
     credentials: 'omit',
@@ -76,7 +73,7 @@ async function serversAt(address: string, token: string, signal: AbortSignal): P
     signal,
   }).catch(() => undefined)
   const list = answer?.ok ? await boundedText(answer, largestList) : undefined
-  if (list === undefined) throw new GatewayFault('strange')
+  if (list === undefined) throw new GatewayFault('none')
   const { servers } = JSON.parse(list) as { servers?: unknown }
   if (!Array.isArray(servers)) throw new GatewayFault('strange')
   return servers.slice(0, 200).flatMap((s: { name?: unknown; path?: unknown } | null) =>

@@ -5,7 +5,7 @@ import { define, freshId, reactive } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { line } from '../../ui/text.ts'
 import { PanelPart } from '../context.ts'
-import { commandOf, GatewayFault, pairWithGateway, type GatewayServer } from './gateway-link.ts'
+import { commandOf, GatewayFault, pairWithGateway, serversAt, type GatewayServer } from './gateway-link.ts'
 import { carryOut, plansOf, type Plan } from './plan.ts'
 
 const defaultAddress = '127.0.0.1:55157'
@@ -26,6 +26,8 @@ class Gateway extends PanelPart {
   private digits = ''
   private typed: ((digits: string) => void) | undefined
   private attempt: AbortController | undefined
+  /** A pairing whose servers are not here yet, because their list failed. */
+  private paired: { address: string; token: string } | undefined
   private moved = false
 
   override disconnectedCallback(): void {
@@ -125,15 +127,24 @@ class Gateway extends PanelPart {
     const attempt = this.attempt = new AbortController()
     this.digits = this.fault = ''
     this.go('looking')
+    const { address, paired } = this
+    const { signal } = attempt
     try {
-      const { token, servers } = await pairWithGateway(this.address, {
-        digits: () => {
-          this.go('digits')
-          return new Promise((resolve) => (this.typed = resolve))
-        },
-        confirmed: () => this.go('terminal'),
-      }, attempt.signal)
-      await this.panel.run(() => this.add(token, servers))
+      let token = paired?.address === address ? paired.token : undefined
+      let servers = token && await serversAt(address, token, signal).catch(() => undefined)
+      signal.throwIfAborted()
+      if (!servers) {
+        token = await pairWithGateway(address, {
+          digits: () => {
+            this.go('digits')
+            return new Promise((resolve) => (this.typed = resolve))
+          },
+          confirmed: () => this.go('terminal'),
+        }, signal)
+        this.paired = { address, token }
+        servers = await serversAt(address, token, signal)
+      }
+      await this.panel.run(() => this.add(token!, servers))
     } catch (e) {
       if (!attempt.signal.aborted) this.fault = this.words(e)
     } finally {
@@ -170,6 +181,7 @@ class Gateway extends PanelPart {
     ))
     const done = new Map<Plan, string>()
     await carryOut(registry, plansOf(entries, known).map((plan) => ({ ...plan, keep: true })), done)
+    this.paired = undefined
     this.panel.askToken(undefined)
     names.push(...done.values())
     this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(this.t('comma')) }))
