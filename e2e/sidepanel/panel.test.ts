@@ -54,6 +54,23 @@ flow('a person finds a bridge with the keyboard, and pairs with it', { state: 'f
   assert.equal(await page.locator('portolan-bridges').count(), 0, 'it no longer looks')
 })
 
+flow('a bridge that ends leaves the buttons of the others where they are', { state: 'fresh' }, async (page) => {
+  await bridgesAt(page, 55156, 55157, 55158)
+  await page.getByRole('button', { name: 'Look for bridges' }).click()
+  await page.getByText('3 bridges answer').waitFor()
+  const last = page.getByRole('button', { name: 'Pair with the bridge at 127.0.0.1:55158' })
+  const before = await last.boundingBox()
+  await bridgesAt(page, 55158)
+  await page.getByText('1 bridge answers').waitFor()
+  assert.deepEqual(await last.boundingBox(), before)
+  assert.equal(await page.locator('portolan-bridges li button').and(page.locator(':visible')).count(), 1)
+  await bridgesAt(page, 55157, 55158, 55159)
+  await page.getByText('3 bridges answer').waitFor()
+  assert.deepEqual(await last.boundingBox(), before)
+  await bridgesAt(page)
+  await page.getByText('No bridge has answered').waitFor()
+})
+
 flow('each bridge has its own card, and another can be paired', { state: 'several' }, async (page) => {
   await page.getByRole('button', { name: 'Unpair… 127.0.0.1:55156' }).waitFor()
   await page.getByRole('button', { name: 'Try now 127.0.0.1:55157' }).click()

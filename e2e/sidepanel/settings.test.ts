@@ -158,6 +158,41 @@ flow('options are sent one by one, and show what holds when that fails', { state
   await lastAsked(page, 'setOptions', { reuse: 'client' })
 })
 
+flow('two quick changes show what holds when both fail, or the second one', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  /** Refuses the requests after the next `more`. Resolves when two have been answered. */
+  const refuseAfter = async (more: number, change: () => Promise<unknown>) => {
+    const before = (await asked(page, 'setOptions')).length
+    await page.evaluate((most) => {
+      const { background } = window.standin
+      const refusal = { code: 'STORAGE', message: 'the disk is full' }
+      const isRefused = () => background.asked.filter((a) => a.method === 'setOptions').length > most
+      Object.defineProperty(background, 'refusal', { configurable: true, get: () => isRefused() ? refusal : undefined })
+    }, before + more)
+    await change()
+    await until(() => asked(page, 'setOptions'), (a: unknown[]) => a.length === before + 2, 'both are asked')
+    await set(page, {}) // comes after the answers
+  }
+  const aliases = page.getByRole('switch', { name: 'Also offer other tool names' })
+  const switchTwice = () =>
+    aliases.evaluate((box: HTMLElement) => {
+      box.click()
+      box.click()
+    })
+  await refuseAfter(0, switchTwice)
+  assert.equal(await aliases.isChecked(), true)
+  await refuseAfter(1, switchTwice)
+  assert.equal(await aliases.isChecked(), false)
+
+  const reuse = page.locator('portolan-options input[name$=reuse]')
+  await refuseAfter(1, () =>
+    reuse.first().evaluate((off: HTMLElement) => {
+      off.click()
+      off.closest('fieldset')!.querySelector<HTMLElement>('[value=client]')!.click()
+    }))
+  assert.equal(await reuse.and(page.locator(':checked')).getAttribute('value'), 'off')
+})
+
 flow('the hosts of a chat are a list of the language', { state: 'used', lang: 'ar' }, async (page) => {
   await page.evaluate(() => {
     const { background } = window.standin

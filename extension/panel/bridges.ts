@@ -6,12 +6,15 @@ import { findBridges, type FoundBridge } from '../link/discovery.ts'
 /** The time between two searches, in ms. */
 const pause = 3000
 
+/** A bridge that does not answer any more is not shown. */
+type Found = FoundBridge & { gone?: boolean }
+
 /** Looks for bridges on this computer after a click, as long as it is shown. */
 class Bridges extends AppPart {
   static override properties = reactive('found', 'looking', 'choose')
   /** Pairs with the bridge at an address. */
   declare choose: (address: string) => void
-  declare private found: FoundBridge[]
+  declare private found: Found[]
   declare private looking: AbortController | undefined
 
   constructor() {
@@ -26,20 +29,19 @@ class Bridges extends AppPart {
 
   protected override render(): TemplateResult {
     const { found, looking } = this
+    const n = found.filter((bridge) => !bridge.gone).length
     return html`<button type="button" class="small" @click=${(e: MouseEvent) =>
       e.detail < 2 && (looking ? this.stop() : this.look())}>${
       this.t(looking ? 'bridges_stop' : 'bridges_look')
     }</button>
-      <p role="status" class="dim">${
-      looking ? this.t(found.length ? 'bridges_found' : 'bridges_none', { n: found.length }) : nothing
-    }</p>
+      <p role="status" class="dim">${looking ? this.t(n ? 'bridges_found' : 'bridges_none', { n }) : nothing}</p>
       ${found.length ? html`<ul class="found">${found.map((bridge) => this.item(bridge))}</ul>` : nothing}`
   }
 
-  private item({ name, version, startedAt, address }: FoundBridge): TemplateResult {
+  private item({ name, version, startedAt, address, gone }: Found): TemplateResult {
     const { words: t } = this.panel
     const now = Math.max(Date.now(), startedAt)
-    return html`<li><div><bdi dir="ltr">${address}</bdi>
+    return html`<li class=${gone ? 'gone' : nothing}><div><bdi dir="ltr">${address}</bdi>
       <p class="dim"><bdi>${name} ${version}</bdi> · ${t('bridges_started', { ago: t.ago(startedAt, now) })}</p></div>
       ${
       this.state.links.some((link) => link.address === address && link.status !== 'refused')
@@ -54,10 +56,12 @@ class Bridges extends AppPart {
     while (!signal.aborted) {
       const found = await findBridges(signal)
       if (signal.aborted) return
-      // A bridge keeps its place, because its button may be under a pointer or have the focus.
-      const known = this.found.map(({ address }) => address)
-      const place = ({ address }: FoundBridge) => known.indexOf(address) + 1 || known.length + 1
-      this.found = found.sort((a, b) => place(a) - place(b))
+      // A bridge keeps its place, also once it has ended: a button may be under a pointer or have the focus.
+      const at = (list: Found[], known: Found) => list.find(({ address }) => address === known.address)
+      this.found = [
+        ...this.found.map((known) => at(found, known) ?? { ...known, gone: true }),
+        ...found.filter((bridge) => !at(this.found, bridge)),
+      ]
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }

@@ -127,9 +127,9 @@ class ChatCard extends AppPart {
       <details><summary>${t('chat_settings')}</summary><div class="settings">
         <fieldset><legend>${t('mode')}</legend>${
       modes.map((mode) =>
-        html`<label class="choice"><input type="radio" name="${id}-mode" value=${mode} .checked=${
+        html`<label class="choice"><input type="radio" name="${id}-mode" value=${mode} ?checked=${
           chat.mode === mode
-        } @change=${(e: Event) => chosen(e, this.chat.mode, this.set({ mode }))}>
+        } .checked=${chat.mode === mode} @change=${(e: Event) => chosen(e, this.set({ mode }))}>
           <span><strong>${t(`mode_${mode}`)}</strong> <span class="dim">${
           t(`mode_${mode}_means`)
         }</span></span></label>`

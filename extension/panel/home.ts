@@ -124,7 +124,7 @@ class Profile extends AppPart {
           <div class="row">${
       inTab
         ? nothing
-        : html`<button type="button" class="small" @click=${() => openOptions()}>${this.t('open_options')}</button>`
+        : html`<button type="button" class="small" @click=${openOptions}>${this.t('open_options')}</button>`
     }
             <button type="button" class="small" aria-describedby="${id}-bundle" @click=${this.bundle}>${
       this.t('debug_bundle')

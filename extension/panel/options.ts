@@ -23,9 +23,10 @@ class OptionsCard extends AppPart {
       <div class="settings">
         <fieldset><legend>${this.t('reuse')}</legend>${
       reuses.map((reuse) =>
-        html`<label class="choice"><input type="radio" name="${id}-reuse" value=${reuse} .checked=${
+        html`<label class="choice"><input type="radio" name="${id}-reuse" value=${reuse} ?checked=${
           options.reuse === reuse
-        } @change=${(e: Event) => chosen(e, options.reuse, this.panel.send('setOptions', { reuse }))}>
+        } .checked=${options.reuse === reuse} @change=${(e: Event) =>
+          chosen(e, this.panel.send('setOptions', { reuse }))}>
           <span><strong>${this.t(`reuse_${reuse}`)}</strong> <span class="dim">${
           this.t(`reuse_${reuse}_means`)
         }</span></span></label>`

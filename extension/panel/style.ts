@@ -6,16 +6,16 @@ export const own = css`
 .app { min-block-size: 100dvh; border-radius: 0; padding-block: 0; display: flex; flex-direction: column; gap: .9rem; }
 .app > * { min-inline-size: 0; } main { flex: 1; }
 h1 { margin: 0; font-size: 1.1rem; letter-spacing: .01em; }
-.card h2 { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
+.card h2 { font-size: 1rem; min-inline-size: 0; }
 .card h3 { font-size: .95rem; }
-a, p, li, label, summary { overflow-wrap: anywhere; }
+a, h2, p, li, label, summary { overflow-wrap: anywhere; }
 
 .top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); }
 .brand { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; }
 .brand .compass { inline-size: 1.9rem; block-size: 1.9rem; flex: none; }
 .brand .compass .track { stroke-width: 2; }
 .brand > div { flex: 1 1 5rem; min-inline-size: 0; line-height: 1.3; }
-.brand .profile { overflow-wrap: anywhere; font-size: .8rem; }
+.profile { font-size: .8rem; }
 .chip { --_tone: var(--_dim); margin-inline-start: auto; display: inline-flex; gap: .35rem; align-items: center;
   min-block-size: 2rem; padding: .1rem .7rem .1rem .45rem; border-radius: 1rem; font-size: .86rem;
   background: var(--_paper); text-align: start; }
@@ -72,11 +72,11 @@ portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origi
 .steps > [aria-current]::before { background: var(--_accent); color: var(--_on-accent); border-color: transparent; }
 .steps > .done::before { content: "✓" / ""; color: var(--_good); }
 .command { display: flex; gap: .4rem; align-items: center; inline-size: 100%; color: var(--_ink); }
-.command button { flex: none; }
 portolan-bridges { display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
 .found { inline-size: 100%; display: grid; gap: .4rem; }
 .found > li { display: flex; gap: .6rem; align-items: center; justify-content: space-between; }
-.found > li > :last-child { flex: none; }
+.command button, .found > li > :last-child { flex: none; }
+.gone { visibility: hidden; }
 .command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px;
   padding: .35rem .6rem; min-inline-size: 0; }
 .digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem;
@@ -93,7 +93,7 @@ portolan-bridges { display: grid; gap: .4rem; grid-template-columns: minmax(0, 1
 .rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between;
   padding-block: .4rem; border-block-start: 1px solid var(--_line); }
 .rows > li:first-child { border: 0; }
-.rows > li > :first-child { flex: 1 1 7rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.rows > li > :first-child { flex: 1 1 7rem; min-inline-size: 0; }
 .rows > li > details { flex: 1 1 100%; } .rows > li > portolan-confirm { flex: none; }
 portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
 .row:has(> .end) { align-items: end; } .row > .field.grow { flex-basis: 9rem; }
@@ -110,7 +110,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 
 .comparison { min-inline-size: 0; border-block-start: 1px solid var(--_line); padding-block: .5rem; }
 .comparison > * + * { margin-block-start: .45rem; }
-.comparison .quote.whole { max-block-size: 16rem; overflow: auto; }
+.whole { max-block-size: 16rem; overflow: auto; }
 .comparison .site { display: inline-flex; flex-wrap: wrap; gap: .3rem; align-items: center; min-inline-size: 0; --_tone: var(--_dim); }
 .comparison .site::before { margin-inline-end: -.3rem; }
 .comparison .site .icon { color: var(--_tone); inline-size: 1rem; }
