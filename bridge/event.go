@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf16"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -110,25 +109,20 @@ func (b *Bridge) sendEvent(ctx context.Context, from *link, e event) {
 // isAmong reports whether a client is one of those that an extension names: each by its name and instance, a line each.
 // Before its first request a client has no instance, and counts as any of its name.
 func (r *relay) isAmong(clients []string, session *mcp.ServerSession) bool {
-	name := "unnamed client"
+	name := ""
 	if init := session.InitializeParams(); init != nil && init.ClientInfo != nil {
-		name = cmp.Or(claimed(init.ClientInfo.Name), name)
+		name = init.ClientInfo.Name
 	}
-	instance := claimed(r.bridge.instances.known(cmp.Or(r.id, session.ID())))
+	instance := r.bridge.instances.known(cmp.Or(r.id, session.ID()))
 	return slices.ContainsFunc(clients, func(client string) bool {
 		given, number, _ := strings.Cut(client, "\n")
-		return given == name && (instance == "" || instance == number)
+		return (given == name || !isKept(name)) && (number == instance || !isKept(instance))
 	})
 }
 
-// claimed returns a client's claim as the extension keeps it: extension/calls/clients.ts.
-func claimed(text string) string {
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.C, r) {
-			return -1
-		}
-		return r
-	}, text))
-	units := utf16.Encode([]rune(text))
-	return string(utf16.Decode(units[:min(len(units), 80)]))
+// isKept reports whether an extension keeps a client's claim as it is: extension/calls/clients.ts. It removes hidden
+// characters and cuts long texts. A client with such a claim counts as any, so that no name evades a rule.
+func isKept(claim string) bool {
+	isHidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	return claim != "" && len(claim) <= 80 && strings.TrimSpace(claim) == claim && !strings.ContainsFunc(claim, isHidden)
 }
