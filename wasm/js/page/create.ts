@@ -30,18 +30,12 @@ const importShared = () => imported('shared.js', () => import('./shared.ts'))
 /** Owns a registry in a page: its storage, its approvals, its sign-in, and the host that it starts. */
 class PageOwner implements Owner {
   readonly mode: types.Mode
-  readonly host: types.RegistryOptions['host']
-  readonly asks: boolean
-  readonly onElicitation: types.RegistryOptions['onElicitation']
-  readonly onElicitationUrl: types.RegistryOptions['onElicitationUrl']
-  readonly onSampling: types.RegistryOptions['onSampling']
-  readonly validateResults: Owner['validateResults']
+  readonly options: types.RegistryOptions
   validate: Owner['validate']
   scanner: Owner['scanner']
   leaks: Owner['leaks']
   mask: Owner['mask']
 
-  readonly #options: types.RegistryOptions
   readonly #given: Record<string, types.ServerConfig>
   /** No other tab changes the storage. A service worker has no import() and so cannot load the lock. */
   readonly #isAlone: boolean
@@ -77,14 +71,7 @@ class PageOwner implements Owner {
 
   private constructor(options: types.RegistryOptions) {
     this.mode = intended(options)
-    this.host = options.host
-    this.asks = !!options.onApprove
-    const { validateResults = 'flag' } = options
-    if (validateResults !== 'off') this.validateResults = validateResults
-    this.onElicitation = options.onElicitation
-    this.onElicitationUrl = options.onElicitationUrl
-    this.onSampling = options.onSampling
-    this.#options = options
+    this.options = options
     this.#given = options.servers ?? {}
     this.#isAlone = options.storage === 'memory' || !!options.host
     this.#stored = this.#openStore()
@@ -92,33 +79,33 @@ class PageOwner implements Owner {
   }
 
   async #openStore(): Promise<void> {
-    const { project, rememberSecrets, storage: chosen } = this.#options
+    const { project, rememberSecrets, storage: chosen, host } = this.options
     const warn = (w: string) => this.#store.warn(w)
     let storage = storageFor(chosen)
-    if ('get' in Object(chosen)) storage = (await part('repair', this.host)).bounded(storage, warn)
-    const { projectStorage } = project ? await part('project', this.host) : {}
-    const secrets = async () => (await part('secrets', this.host)).openSecrets()
+    if ('get' in Object(chosen)) storage = (await part('repair', host)).bounded(storage, warn)
+    const { projectStorage } = project ? await part('project', host) : {}
+    const secrets = async () => (await part('secrets', host)).openSecrets()
     if (rememberSecrets) await secrets() // the caller gets its error
     this.#store = new ConfigStore(
       projectStorage ? projectStorage(storage, project!, serversShape, warn) : storage,
       secrets,
       rememberSecrets,
       (work) => this.#locked(work),
-      () => part('repair', this.host),
+      () => part('repair', host),
     )
     this.#store.project = project
-    this.#store.onWarning = () => this.#registry?.warn()
+    this.#store.onWarning = () => this.#registry?.changed()
     await this.#store.load(this.#given)
   }
 
   /** Loads the code of the options `validate`, `scan`, `secrets` and `limits`. */
   async #loadChecks(): Promise<void> {
-    const { validate, scan, limits, secrets = 'off' } = this.#options
+    const { validate, scan, limits, secrets = 'off', host } = this.options
     const [checks, scans, bounds, leaks] = await Promise.all([
-      validate ? part('validate', this.host) : undefined,
-      scan ? part('scan', this.host) : undefined,
-      limits ? part('limits', this.host) : undefined,
-      secrets !== 'off' ? part('leaks', this.host) : undefined,
+      validate ? part('validate', host) : undefined,
+      scan ? part('scan', host) : undefined,
+      limits ? part('limits', host) : undefined,
+      secrets !== 'off' ? part('leaks', host) : undefined,
     ])
     this.validate = checks?.checkArguments
     this.scanner = scans && new scans.Scanner()
@@ -129,7 +116,7 @@ class PageOwner implements Owner {
 
   /** Starts the module if a server is on. Does not wait for it if the tools of the last visit are enough. */
   async #start(): Promise<void> {
-    const { signal } = this.#options
+    const { signal } = this.options
     const { requests } = this.#registry
     this.#events = new PageEvents((m) => requests.tell(m), this.#isAlone ? undefined : () => this.#follow())
     const isSure = Object.values(this.#given).some(isOn)
@@ -152,7 +139,7 @@ class PageOwner implements Owner {
     this.#report('ready')
     if (this.mode !== 'shared') return
     const { whenUp } = await importShared()
-    this.#unwatchShared = whenUp(this.#options, () => requests.start().catch(ignore))
+    this.#unwatchShared = whenUp(this.options, () => requests.start().catch(ignore))
   }
 
   /** Completes a sign-in that began before a redirect. The server's health shows the result. */
@@ -162,11 +149,11 @@ class PageOwner implements Owner {
     } catch {
       return // no such storage here
     }
-    this.signInWindow().then((w) => w.resume((m) => this.#registry.requests.ask(m)), ignore)
+    this.signInWindow().then((w) => w.resume((m) => this.#registry.requests.ask(m))).catch(ignore)
   }
 
   #report(phase: types.LoadProgress['phase']): void {
-    this.#options.onProgress?.({ loaded: 1, total: 1, phase })
+    this.options.onProgress?.({ loaded: 1, total: 1, phase })
   }
 
   async open(signal?: AbortSignal): Promise<StartedHost> {
@@ -176,9 +163,9 @@ class PageOwner implements Owner {
     // The module's start would delay the lists of the last visit, and what the page does with them.
     if (await this.#store?.storage.get(pinsShape.key)) await (await this.#definitions)?.shown
     try {
-      const cassette = this.#options.cassette as Cassette | undefined
+      const cassette = this.options.cassette as Cassette | undefined
       const begin = this.#begin()
-      const start = () => launch(this.#options, () => this.#compile(signal), this.#settings(begin))
+      const start = () => launch(this.options, () => this.#compile(signal), this.#settings(begin))
       const host = await (cassette ? cassette.open(start, begin) : start())
       this.#unwatchShared?.()
       return host
@@ -189,7 +176,7 @@ class PageOwner implements Owner {
   }
 
   async #compile(signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
-    const module = await within(signal, compile(this.#options, this.#options.onProgress ?? ignore))
+    const module = await within(signal, compile(this.options, this.options.onProgress ?? ignore))
     this.#report('start')
     return module
   }
@@ -206,7 +193,7 @@ class PageOwner implements Owner {
   async #settings(begin: Promise<Begin>): HostSettings {
     const began = await begin
     await this.approvalsSaved()
-    return [startOptions(this.#options, await this.#store.hints(), await this.#store.pins()), began]
+    return [startOptions(this.options, await this.#store.hints(), await this.#store.pins()), began]
   }
 
   configs(): Iterable<types.ServerConfig> {
@@ -247,13 +234,14 @@ class PageOwner implements Owner {
   }
 
   async checkScope(name: string, options: types.ScopeOptions, fields?: string[]): Promise<void> {
-    const { checkScope } = await part('project', this.host)
-    if (checkScope(name, options, fields, this.#options.project && this.scopeOf(name)) && this.#store.servers.has(name))
+    const { checkScope } = await part('project', this.options.host)
+    if (checkScope(name, options, fields, this.options.project && this.scopeOf(name)) && this.#store.servers.has(name))
       await this.#registry.requests.ask({ method: 'removeServer', name })
   }
 
   async save(name: string, fields?: string[], scope?: types.Scope): Promise<void> {
-    const project = this.#options.project ? await part('project', this.host) : undefined
+    const { project: named, host } = this.options
+    const project = named ? await part('project', host) : undefined
     project?.place(this.#store, name, fields, scope)
     this.#store.save(name, fields)
     await this.#store.saved
@@ -272,8 +260,8 @@ class PageOwner implements Owner {
   }
 
   trust(): Promise<Trust> {
-    this.#trust ??= Promise.all([part('trust', this.host), this.#stored]).then(([{ Trust }]) =>
-      new Trust(this.#store, this.#options, {
+    this.#trust ??= Promise.all([part('trust', this.options.host), this.#stored]).then(([{ Trust }]) =>
+      new Trust(this.#store, this.options, {
         turn: (work) => this.#locked(work),
         take: (key, pins) => this.#tell({ method: 'takePins', key, pins }),
         changed: () => this.#events?.stored(),
@@ -301,15 +289,18 @@ class PageOwner implements Owner {
 
   /** Offers the lists of the last visit. */
   async #openDefinitions(): Promise<Definitions | void> {
-    const { storage = 'local', definitionsCache = storage === 'local', cassette } = this.#options
+    const { storage = 'local', definitionsCache = storage === 'local', cassette } = this.options
     if (!definitionsCache || this.#isAlone || cassette) return
     const { Definitions } = await import('./storage/definitions.ts')
     await this.#stored
-    return Definitions.open(this.#registry, this.#store, this.#options)
+    return Definitions.open(this.#registry, this.#store, this.options)
   }
 
   readonly signInWindow = once<SignInWindow>(async () =>
-    new (await part('signin', this.host)).SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options))
+    new (await part('signin', this.options.host)).SignInWindow(
+      this.options.signIn?.onAuthorize,
+      redirectUrl(this.options),
+    )
   )
 
   /** Runs work while no other tab changes the storage. */
@@ -321,7 +312,7 @@ class PageOwner implements Owner {
   readonly #lock = once<StorageLock>(async () => {
     const { StorageLock } = await imported('storage-lock.js', () => import('./storage/storage-lock.ts'))
     await this.#stored
-    return new StorageLock(this.#store, this.#options, (m) => this.#tell(m))
+    return new StorageLock(this.#store, this.options, (m) => this.#tell(m))
   })
 
   /** Takes over what another tab has stored. */

@@ -38,25 +38,19 @@ import type { checkArguments } from './validate.ts'
 
 /** Callbacks of the code that created the registry. */
 export interface Owner extends HostStarter {
-  host?: types.RegistryOptions['host']
+  /** The options of the registry. Absent where it belongs to another realm (connectRegistry). */
+  options?: types.RegistryOptions
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof checkArguments | undefined
-  /** Checks structured content against the tool's schema. Absent: another realm checks it, or no check is wanted. */
-  validateResults?: 'flag' | 'error' | undefined
   onHints?(hints: string): void
-  /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
+  /** Stores approvals. Absent where the registry belongs to another realm. */
   trust?(): Promise<Trust>
-  /** Calls need an approval of `trust`. */
-  asks?: boolean | undefined
   /** Finds suspicious text in definitions and results. */
   scanner?: Scanner | undefined
   /** Finds secrets in calls. */
   leaks?: Leaks | undefined
   /** Removes from a text what looks like a secret. */
   mask?: ((text: string) => string) | undefined
-  onElicitation?: types.RegistryOptions['onElicitation']
-  onElicitationUrl?: types.RegistryOptions['onElicitationUrl']
-  onSampling?: types.RegistryOptions['onSampling']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
   /** The stored tasks, after a change. Absent where the registry belongs to another realm. */
@@ -145,7 +139,7 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   get host(): types.RegistryOptions['host'] {
-    return this.#owner.host
+    return this.#owner.options?.host
   }
 
   /** Loads the tools for models. */
@@ -181,7 +175,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   #listsChanged(): void {
     this.#index = this.#tools = this.#offers = undefined
-    this.#changed()
+    this.changed()
   }
 
   /** Whether the tools of a server are functions of this page. */
@@ -342,7 +336,7 @@ export class RegistryImage implements types.Registry, HostListener {
     signal: AbortSignal | undefined,
     flags?: types.Flag[],
   ): Promise<WireError | undefined> {
-    if (!this.#owner.asks) return undefined
+    if (!this.#owner.options?.onApprove) return undefined
     const trust = await this.#owner.trust!()
     return trust.admit(find, name, args, (server) => this.#config(server), signal, this.subscribe, flags)
   }
@@ -372,12 +366,14 @@ export class RegistryImage implements types.Registry, HostListener {
     await this.#approve({ method: 'approvePrompts', name: server, prompts })
   }
 
-  skills = ((...list) => this.#offer().then((o) => o.skills(...list))) as types.Registry['skills']
+  readonly #skills = async () => (await this.#offer()).skills()
 
-  getSkill: types.Registry['getSkill'] = (...skill) => this.#offer().then((o) => o.skill(...skill))
+  skills = ((...list) => this.#skills().then((s) => s.list(...list))) as types.Registry['skills']
+
+  getSkill: types.Registry['getSkill'] = (...skill) => this.#skills().then((s) => s.get(...skill))
 
   async approveSkills(server: string, skills?: string[]): Promise<void> {
-    await this.#offer().then((o) => o.approveSkills(server, skills))
+    await (await this.#skills()).approve(server, skills)
     await this.#owner.approvalsSaved?.()
   }
 
@@ -572,8 +568,9 @@ export class RegistryImage implements types.Registry, HostListener {
     }
     const leaks = this.#owner.leaks?.inResult(result)
     if (leaks?.length) result = { ...result, flags: [...result.flags ?? [], ...leaks] }
-    const { validateResults } = this.#owner
-    if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
+    const { options } = this.#owner
+    const validateResults = options?.validateResults ?? 'flag'
+    if (!options || validateResults === 'off' || result.isError || !tool?.definition.outputSchema) return result
     const throws = validateResults === 'error'
     const loading = part('validate', this.host)
     // The tool has run. Its result is worth more than the flags.
@@ -710,7 +707,7 @@ export class RegistryImage implements types.Registry, HostListener {
         this.#status = m.status
         if (m.warnings) this.#owner.warnings = m.warnings
         this.discovered ||= m.status !== 'idle'
-        return m.whole ? this.#listsChanged() : this.#changed()
+        return m.whole ? this.#listsChanged() : this.changed()
       }
       case 'configs':
         return this.#owner.onConfigs?.(m.configs)
@@ -720,7 +717,7 @@ export class RegistryImage implements types.Registry, HostListener {
         const list = this.#lists.get(m.server)
         if (!list) return
         givePins(Object.values(list).flat(), m.pins)
-        return this.#changed()
+        return this.changed()
       }
       case 'exchange':
         return void this.#activities?.then((a) => a.exchange(m, this.#servers)).catch(ignore)
@@ -797,7 +794,9 @@ export class RegistryImage implements types.Registry, HostListener {
     this.#listsChanged()
   }
 
-  readonly #questions = once<Questions>(async () => new (await part('questions', this.host)).Questions(this.#owner))
+  readonly #questions = once<Questions>(async () =>
+    new (await part('questions', this.host)).Questions(this.#owner.options!)
+  )
 
   async #elicit(m: ElicitEvent): Promise<void> {
     const { ask: elicited } = m
@@ -812,12 +811,8 @@ export class RegistryImage implements types.Registry, HostListener {
     }
   }
 
-  /** The owner has a new warning. */
-  warn(): void {
-    this.#changed()
-  }
-
-  #changed(): void {
+  /** Shows a change to the listeners. */
+  changed(): void {
     this.#changes++
     this.#snapshot = undefined
     if (this.#notifying) return

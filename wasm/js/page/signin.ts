@@ -148,11 +148,7 @@ export class SignInWindow {
   }
 
   /** Completes the sign-in of an earlier page after a redirect. */
-  resume(ask: (m: RequestBody) => Promise<unknown>): void {
-    this.#resume(ask).catch(() => {}) // the server's health shows the outcome
-  }
-
-  async #resume(ask: (m: RequestBody) => Promise<unknown>): Promise<void> {
+  async resume(ask: (m: RequestBody) => Promise<unknown>): Promise<void> {
     const left = JSON.parse(sessionStorage.getItem(leftKey) ?? 'null') as Left | null
     sessionStorage.removeItem(leftKey)
     if (!left) return

@@ -46,10 +46,6 @@ export class Finder {
     this.#source = source
   }
 
-  get #tools(): readonly ToolInfo[] {
-    return this.#source.tools
-  }
-
   async search(
     query: string,
     options: SearchOptions = {},
@@ -69,7 +65,7 @@ export class Finder {
     }
     const found = await this.#find(asked, signal)
     if (signal?.aborted) throw aborted(signal)
-    const tools = this.#tools // some may have left meanwhile
+    const tools = this.#source.tools // some may have left meanwhile
     return found.flatMap(({ name, server, score, why }) => {
       const tool = tools.find((t) => t.name === name)
       return tool ? [{ name, server, description: textOf(tool.definition.description, DESCRIPTION), score, why }] : []
@@ -81,7 +77,7 @@ export class Finder {
     signal: AbortSignal | undefined,
   ): Promise<Found[]> {
     const { requests } = this.#source
-    for (let attempt = 0; this.#tools.length; attempt++) {
+    for (let attempt = 0; this.#source.tools.length; attempt++) {
       if (signal?.aborted) throw aborted(signal)
       await (this.#updated = this.#updated.catch(ignore).then(() => this.#update()))
       if (this.#own) return this.#own.search(asked.query, asked.limit, asked)
@@ -108,7 +104,7 @@ export class Finder {
       this.#isLost = false
     }
     const now = new Map<string, ToolInfo[]>()
-    for (const tool of this.#tools) {
+    for (const tool of this.#source.tools) {
       const list = now.get(tool.server)
       if (list) list.push(tool)
       else now.set(tool.server, [tool])

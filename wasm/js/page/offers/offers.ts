@@ -55,20 +55,8 @@ export class Offers {
   }
 
   /** The part that has skills. */
-  #part(): Promise<Skills> {
+  skills(): Promise<Skills> {
     return this.#skills ??= this.#source.skills().then(({ Skills }) => new Skills(this.#source))
-  }
-
-  async skills(options?: types.ListOptions): Promise<types.SkillInfo[] | string> {
-    return (await this.#part()).list(options)
-  }
-
-  async skill(...skill: Parameters<Skills['get']>): Promise<types.Skill> {
-    return (await this.#part()).get(...skill)
-  }
-
-  async approveSkills(server: string, skills?: string[]): Promise<void> {
-    return (await this.#part()).approve(server, skills)
   }
 
   async list<K extends List>(method: K, options: types.ListOptions = {}): Promise<Infos[K][]> {
@@ -249,7 +237,7 @@ export class Offers {
 
   /** Answers the tools with which models list and read resources. */
   async forModel(name: string, args: string, signal: AbortSignal | undefined): Promise<types.ToolResult> {
-    if (skillTools.includes(name as never)) return (await this.#part()).forModel(name, args, signal)
+    if (skillTools.includes(name as never)) return (await this.skills()).forModel(name, args, signal)
     const began = performance.now()
     const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
     const one = { signal, servers: server ? [server] : undefined }
