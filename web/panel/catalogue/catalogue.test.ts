@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { fill } from '../../config/placeholders.ts'
-import { Catalogue, CatalogueError } from './catalogue.ts'
+import { CatalogueError, Search } from './catalogue.ts'
 
 const recorded = (n: number) => readFileSync(new URL(`../../../testdata/catalogue/page-${n}.json`, import.meta.url))
 
@@ -29,7 +29,7 @@ const pages = (url: URL, res: ServerResponse) => void res.end(recorded(url.searc
 test('servers with a remote, page by page, the latest of each name', async () => {
   answer = pages
   requests.length = 0
-  const search = new Catalogue({ baseUrl: baseUrl + '/base/v0.1/' }).search(' ti des ')
+  const search = new Search({ baseUrl: baseUrl + '/base/v0.1/' }, ' ti des ')
   const first = await search.more()
   assert.deepEqual(first.map((l) => [l.name, l.title, l.version, l.deprecated]), [
     ['com.example/tides', 'Tides', '2.1.0', false],
@@ -74,7 +74,7 @@ const code = (want: string, status?: number) => (e: unknown) =>
   e instanceof CatalogueError && e.code === want && e.status === status
 
 test('faults by code', async () => {
-  const find = (options = {}) => new Catalogue({ baseUrl, ...options }).search().more()
+  const find = (options = {}) => new Search({ baseUrl, ...options }).more()
   answer = (_, res) => void res.writeHead(503).end('{}')
   await assert.rejects(find(), code('http', 503))
   for (const body of ['<html>', '[]', '{"servers":{}}', 'null', '']) {
@@ -96,17 +96,17 @@ test('faults by code', async () => {
   await assert.rejects(find(), code('offline'))
   await assert.rejects(find({ baseUrl: 'http://127.0.0.1:1' }), code('offline'))
   for (const bad of ['http://catalogue.example.com', 'ftp://a', 'x', '', 'https://u:p@a.example', 'javascript:1'])
-    assert.throws(() => new Catalogue({ baseUrl: bad }), code('url'), bad)
+    assert.throws(() => new Search({ baseUrl: bad }), code('url'), bad)
 })
 
 test('who asked can stop asking', async () => {
   answer = () => {}
   const owner = new AbortController()
-  const waiting = new Catalogue({ baseUrl, signal: owner.signal }).search().more()
+  const waiting = new Search({ baseUrl, signal: owner.signal }).more()
   owner.abort()
   await assert.rejects(waiting, { name: 'AbortError' })
   const options = { baseUrl, timeoutMs: 30 }
-  const search = new Catalogue(options).search()
+  const search = new Search(options)
   await assert.rejects(search.more(), code('offline'))
   answer = pages
   options.timeoutMs = 30_000
@@ -116,7 +116,7 @@ test('who asked can stop asking', async () => {
 test('a catalogue that never ends is left', async () => {
   requests.length = 0
   answer = (_, res) => void res.end('{"servers":[],"metadata":{"nextCursor":"same"}}')
-  const same = new Catalogue({ baseUrl }).search()
+  const same = new Search({ baseUrl })
   assert.deepEqual(await same.more(), [])
   assert.ok(same.done)
   assert.equal(requests.length, 2)
@@ -125,13 +125,13 @@ test('a catalogue that never ends is left', async () => {
       JSON.stringify({ servers: [], metadata: { nextCursor: (url.searchParams.get('cursor') ?? '') + 'x' } }),
     )
   requests.length = 0
-  assert.deepEqual(await new Catalogue({ baseUrl }).search().more(), [])
+  assert.deepEqual(await new Search({ baseUrl }).more(), [])
   assert.equal(requests.length, 5)
 })
 
 test('the request is sent without credentials and referrer', async (context) => {
   const fetched = context.mock.method(globalThis, 'fetch', async () => Response.json({ servers: [] }))
-  await new Catalogue({ baseUrl: 'https://catalogue.example.com' }).search().more()
+  await new Search({ baseUrl: 'https://catalogue.example.com' }).more()
   const [, init] = fetched.mock.calls[0]!.arguments as unknown as [URL, RequestInit]
   assert.deepEqual([init.credentials, init.referrerPolicy], ['omit', 'no-referrer'])
 })

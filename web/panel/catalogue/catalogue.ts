@@ -35,31 +35,34 @@ const maxListings = 2000
 /** Servers without a remote are left out: some pages are empty then, and the next is asked for. */
 const pagesAtOnce = 5
 
-/** Reads a registry of the official API's shape. It is sent the search text and nothing else. */
-export class Catalogue {
+/**
+ * A search in a registry of the official API's shape, which gets the search text and nothing else. It finds some
+ * servers at a time. One call of `more` at a time.
+ */
+export class Search {
+  /** There is nothing more. */
+  done = false
   private readonly options: CatalogueOptions
-  private readonly endpoint: URL
-
-  constructor(options: CatalogueOptions) {
-    this.options = options
-    this.endpoint = endpointOf(options.baseUrl)
-  }
+  /** The address of the next page. */
+  private readonly url: URL
+  private readonly seen = new Set<string>()
+  private readonly names = new Set<string>()
 
   /** Begins to look for servers whose name has the text in it; the empty text finds all. */
-  search(text = ''): Search {
-    return new Search((cursor) => this.page(text.trim().slice(0, 200), cursor), this.options.page)
+  constructor(options: CatalogueOptions, text = '') {
+    this.options = options
+    this.url = endpointOf(options.baseUrl)
+    this.url.searchParams.set('version', 'latest')
+    this.url.searchParams.set('limit', String(pageSize))
+    const asked = text.trim().slice(0, 200)
+    if (asked) this.url.searchParams.set('search', asked)
   }
 
-  private async page(text: string, cursor: string | undefined): Promise<unknown> {
-    const url = new URL(this.endpoint)
-    url.searchParams.set('version', 'latest')
-    url.searchParams.set('limit', String(pageSize))
-    if (text) url.searchParams.set('search', text)
-    if (cursor) url.searchParams.set('cursor', cursor)
+  private async page(): Promise<unknown> {
     const { signal: owner, timeoutMs = 15_000 } = this.options
     const late = AbortSignal.timeout(timeoutMs)
     try {
-      const response = await fetch(url, {
+      const response = await fetch(this.url, {
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
         headers: { accept: 'application/json' },
@@ -77,31 +80,15 @@ export class Catalogue {
       throw e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
     }
   }
-}
-
-/** The servers that one search finds, some at a time. One call of `more` at a time. */
-export class Search {
-  /** There is nothing more. */
-  done = false
-  private cursor: string | undefined
-  private readonly seen = new Set<string>()
-  private readonly names = new Set<string>()
-  private readonly page: (cursor: string | undefined) => Promise<unknown>
-  private readonly at: string | undefined
-
-  constructor(page: Search['page'], at?: string) {
-    this.page = page
-    this.at = at
-  }
 
   /** The next servers that have a remote; none when all are there. After a fault it can be called again. */
   async more(): Promise<Listing[]> {
     const found: Listing[] = []
     for (let n = 0; n < pagesAtOnce && !found.length && !this.done; n++) {
-      const answer = await this.page(this.cursor)
+      const answer = await this.page()
       const servers = get(answer, 'servers')
       if (!Array.isArray(servers)) throw new CatalogueError('shape')
-      for (const listing of latestOf(servers.slice(0, 10 * pageSize), this.at)) {
+      for (const listing of latestOf(servers.slice(0, 10 * pageSize), this.options.page)) {
         if (this.names.has(listing.name)) continue
         this.names.add(listing.name)
         found.push(listing)
@@ -109,8 +96,9 @@ export class Search {
       const next = get(get(answer, 'metadata'), 'nextCursor')
       const cursor = typeof next === 'string' && next && next.length < 2000 ? next : undefined
       this.done = !cursor || this.seen.has(cursor) || this.names.size >= maxListings
-      if (cursor) this.seen.add(cursor)
-      this.cursor = cursor
+      if (!cursor) break
+      this.seen.add(cursor)
+      this.url.searchParams.set('cursor', cursor)
     }
     return found
   }

@@ -5,7 +5,7 @@ import { searchField } from '../../ui/fields.ts'
 import { hostOf } from '../server/diagnosis.ts'
 import { clean, line } from '../../ui/text.ts'
 import '../add/preview.ts'
-import { Catalogue, CatalogueError, type Search } from './catalogue.ts'
+import { CatalogueError, Search } from './catalogue.ts'
 import type { Listing } from './listing.ts'
 
 /** The pause in typing after which a search begins, in ms. */
@@ -118,7 +118,7 @@ class CatalogueDialog extends PanelDialog {
     this.listings = []
     this.fault = undefined
     try {
-      this.search = new Catalogue({ baseUrl: this.base, signal: this.ends.signal, page: location.href }).search(text)
+      this.search = new Search({ baseUrl: this.base, signal: this.ends.signal, page: location.href }, text)
       void this.more()
     } catch (e) {
       this.fault = e as CatalogueError
