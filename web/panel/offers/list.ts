@@ -77,17 +77,14 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       this.servers[o.server] &&
       [o.server, o.name, o.title, o.description, this.keyOf(o)].join('\n').toLowerCase().includes(q)
     )
-    const groups = [...new Set(found.map((o) => o.server))].map((server) => ({
-      server,
-      list: found.filter((o) => o.server === server),
-    }))
+    const groups = Map.groupBy(found, (o) => o.server)
     return html`
       <div class="filters">${
       searchField(this.searchId, this.t(`search_${this.kind}`), this.query, (query) => (this.query = query))
     }</div>
       <p class="found" role="status">${this.says(found.length)}</p>
       ${faultView(this.fault)}
-      ${repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list))}`
+      ${repeat(groups, ([server]) => server, ([server, list]) => this.group(server, list))}`
   }
 
   /** The number of rows, for screen readers. */

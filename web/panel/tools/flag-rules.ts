@@ -35,15 +35,7 @@ export function* flags(tools: readonly ToolInfo[], wordsOf: typeof wordsOfRule):
     if (list.length < maxFlags && !list.some((f) => f.code === flag.code && f.why === flag.why)) list.push(flag)
     found.set(tool.name, list)
   }
-  const byName = new Map<string, ToolInfo[]>()
-  const byText = new Map<string, ToolInfo[]>()
-  for (const tool of tools) {
-    push(byName, foldName(tool.tool), tool)
-    const { description } = tool.definition
-    if (typeof description === 'string' && description.length >= telling)
-      push(byText, description.slice(0, 4000).replace(/\s+/g, ' ').trim().toLowerCase(), tool)
-  }
-  for (const alike of byName.values())
+  for (const alike of Map.groupBy(tools, (tool) => foldName(tool.tool)).values())
     across(alike, (tool, other) =>
       add(tool, {
         code: 'duplicate',
@@ -51,8 +43,9 @@ export function* flags(tools: readonly ToolInfo[], wordsOf: typeof wordsOfRule):
         other: other.name,
         excerpt: line(other.tool, 80),
       }))
-  for (const alike of byText.values())
-    across(alike, (tool, other) => add(tool, { code: 'duplicate', why: 'same_description', other: other.name }))
+  for (const [text, alike] of Map.groupBy(tools, textOf))
+    if (text)
+      across(alike, (tool, other) => add(tool, { code: 'duplicate', why: 'same_description', other: other.name }))
 
   let others: Set<string>, server: string | undefined // the tools of a server are together
   for (const tool of tools) {
@@ -68,10 +61,10 @@ export function* flags(tools: readonly ToolInfo[], wordsOf: typeof wordsOfRule):
   return found
 }
 
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
+/** The description of a tool, if it is long enough to compare. */
+function textOf({ definition: { description } }: ToolInfo): string {
+  if (typeof description !== 'string' || description.length < telling) return ''
+  return description.slice(0, 4000).replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 /** Pairs each tool of a group with the first one of another server. */

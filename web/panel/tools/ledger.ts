@@ -21,17 +21,9 @@ export class ToolLists {
   see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): boolean {
     if (tools === this.seen.tools && withheld === this.seen.withheld) return false
     this.seen = { tools, withheld }
-    const servers = new Map<string, Listed[]>()
-    const known = new Map<string, ToolInfo>()
-    const add = (on: boolean) => (now: ToolInfo) => {
-      const info = this.same(now)
-      known.set(info.name, info)
-      const list = servers.get(info.server)
-      if (list) list.push({ info, on })
-      else servers.set(info.server, [{ info, on }])
-    }
-    tools.forEach(add(true))
-    withheld.forEach(add(false))
+    const listed = (on: boolean) => (now: ToolInfo): Listed => ({ info: this.same(now), on })
+    const all = [...tools.map(listed(true)), ...withheld.map(listed(false))]
+    const servers = Map.groupBy(all, ({ info }) => info.server)
     for (const [name, list] of servers) {
       list.sort((a, b) => (a.info.tool < b.info.tool ? -1 : a.info.tool > b.info.tool ? 1 : 0))
       const before = this.servers.get(name)
@@ -39,7 +31,7 @@ export class ToolLists {
         servers.set(name, before)
     }
     this.servers = servers
-    this.known = known
+    this.known = new Map(all.map(({ info }) => [info.name, info]))
     return true
   }
 
