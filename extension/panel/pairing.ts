@@ -3,7 +3,7 @@ import { AppPart, type AppContext } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { copy } from '../../web/ui/save.ts'
 import { standingIcon } from '../../web/ui/icons.ts'
-import { caretAfter, digitsOf, grouped } from '../../web/pairing/digits.ts'
+import { grouped, groupTyped } from '../../web/pairing/digits.ts'
 import { clean } from '../../web/ui/text.ts'
 import type { Pairing } from '../messages.ts'
 import { fault } from './link.ts'
@@ -147,14 +147,9 @@ class PairingCard extends AppPart {
       <button type="button" data-next @click=${this.cancel}>${this.t('cancel')}</button>`
   }
 
-  /** Groups what was typed, with the caret behind the same digit. */
   private typed(event: Event): void {
-    const input = event.target as HTMLInputElement
-    const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length
-    this.digits = digitsOf(input.value)
+    this.digits = groupTyped(event)
     this.short = false
-    input.value = grouped(this.digits)
-    input.setSelectionRange(caretAfter(before), caretAfter(before))
   }
 
   private async check(event: Event): Promise<void> {

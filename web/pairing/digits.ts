@@ -16,9 +16,18 @@ export function digitsOf(text: string): string {
 }
 
 /** As the terminal shows them: 123 456. */
-export const grouped = (
-  digits: string,
-): string => (digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits)
+export const grouped = (digits: string): string =>
+  digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits
 
 /** Where the caret goes in the grouped text that has `before` digits in front of it. */
 export const caretAfter = (before: number): number => (before > 3 ? before + 1 : before)
+
+/** Groups what was typed into a field, with the caret behind the same digit. Returns the digits. */
+export function groupTyped({ target }: Event): string {
+  const input = target as HTMLInputElement
+  const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length
+  const digits = digitsOf(input.value)
+  input.value = grouped(digits)
+  input.setSelectionRange(caretAfter(before), caretAfter(before))
+  return digits
+}

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { Entry } from '../../config/types.ts'
-import { caretAfter, digitsOf, grouped } from '../../pairing/digits.ts'
+import { groupTyped } from '../../pairing/digits.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { copy } from '../../ui/save.ts'
 import { line } from '../../ui/text.ts'
@@ -105,14 +105,9 @@ class Gateway extends PanelPart {
     this.step = step
   }
 
-  /** Groups what was typed, with the caret behind the same digit. */
   private readonly group = (event: Event): void => {
-    const input = event.target as HTMLInputElement
-    const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length
-    this.digits = digitsOf(input.value)
+    this.digits = groupTyped(event)
     this.short = false
-    input.value = grouped(this.digits)
-    input.setSelectionRange(caretAfter(before), caretAfter(before))
   }
 
   private readonly check = (event: Event): void => {
