@@ -177,16 +177,7 @@ export class Chats {
     const { client } = call
     const now = this.settings.admit(site)
     const longest = (prompt.timeoutSeconds ?? longestRun) * 1000
-    const ends = performance.now() + longest
-    const view: Run = {
-      id: crypto.randomUUID(),
-      site,
-      client: client.name,
-      phase: 'queued',
-      prompt: prompt.prompt.slice(0, 200),
-      startedAt: now,
-      mode: this.settings.of(site).mode,
-    }
+    const id = crypto.randomUUID()
     const control = new AbortController()
     const signal = AbortSignal.any([call.signal, control.signal])
     const timings = { queueMs: 0, navigateMs: 0, connectMs: 0 }
@@ -194,16 +185,24 @@ export class Chats {
       prompt,
       call,
       progress,
-      view,
+      view: {
+        id,
+        site,
+        client: client.name,
+        phase: 'queued',
+        prompt: prompt.prompt.slice(0, 200),
+        startedAt: now,
+        mode: this.settings.of(site).mode,
+      },
       timings,
       phase: 'queued',
       paused: false,
       control,
       signal,
-      ends,
+      ends: performance.now() + longest,
     }
     const asked = { client, site, question: prompt.prompt }
-    this.active.set(view.id, run)
+    this.active.set(id, run)
     this.changed()
     try {
       const answered = await this.queues[site].add(() => {
@@ -233,7 +232,7 @@ export class Chats {
       if (e instanceof ToolFault) delete e.details?.debug
       throw e
     } finally {
-      this.active.delete(view.id)
+      this.active.delete(id)
       this.changed()
     }
   }

@@ -32,21 +32,6 @@ export interface CompareOrder {
   timeoutSeconds?: number
 }
 
-export interface Compared {
-  readonly services: readonly Site[]
-  readonly answers: ReadonlyMap<Site, Answer>
-  /** The fault of each site without an answer, or without a revised one. */
-  readonly faults: ReadonlyMap<Site, ToolFault>
-  /** The number of rounds that were held. */
-  readonly rounds: number
-  readonly judge: Site | 'client' | null
-  readonly judgement: Judgement<Site> | Consensus<Site> | null
-  /** The reason why there is no judgement. */
-  readonly fault: ToolFault | undefined
-  /** For the client's own model, if the client cannot be asked for a sample. */
-  readonly judgePrompt: string | undefined
-}
-
 /** The surroundings of a comparison. */
 interface CompareWork {
   chats: Chats
@@ -65,14 +50,18 @@ interface CompareWork {
 export const longestShown = 4000
 
 /** One comparison: several chats get a question and see each other's answers, and a judge compares them. */
-export class Compare implements Compared {
+export class Compare {
   readonly services: Site[]
   readonly answers = new Map<Site, Answer>()
+  /** The fault of each site without an answer, or without a revised one. */
   readonly faults = new Map<Site, ToolFault>()
+  /** The number of rounds that were held. */
   rounds = 0
   judge: Site | 'client' | null = null
-  judgement: Compared['judgement'] = null
+  judgement: Judgement<Site> | Consensus<Site> | null = null
+  /** The reason why there is no judgement. */
   fault: ToolFault | undefined
+  /** For the client's own model, if the client cannot be asked for a sample. */
   judgePrompt: string | undefined
   /** The sites that have answered or failed. */
   private readonly settled = new Set<Site>()

@@ -1,5 +1,5 @@
 import type { Tool, ToolCall, ToolOutput } from '../tools/tool.ts'
-import type { Compared, CompareOrder } from './compare.ts'
+import type { Compare, CompareOrder } from './compare.ts'
 import type { Comparisons } from './comparisons.ts'
 import { siteSpecs, untrusted } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
@@ -76,7 +76,7 @@ export function compareTools(comparisons: Comparisons, on: Site[]): Tool[] {
 const labelOf = (site: Site) => siteSpecs[site].label
 
 /** The parts that both tools have: each site's answer or fault, as in chat_all. */
-function parts({ services, answers, faults, fault, judgePrompt }: Compared) {
+function parts({ services, answers, faults, fault, judgePrompt }: Compare) {
   const values = services.map((site) => {
     const answer = answers.get(site)
     const why = faults.get(site)
@@ -110,7 +110,7 @@ const output = (services: readonly Site[], texts: (string | undefined)[], struct
 const bullets = (title: string, lines: string[]) =>
   lines.length ? `## ${title}\n\n${lines.map((line) => `- ${line}`).join('\n')}` : undefined
 
-function compareOutput(compared: Compared): ToolOutput {
+function compareOutput(compared: Compare): ToolOutput {
   const { texts, values, rest } = parts(compared)
   const found = compared.judgement && 'agreements' in compared.judgement ? compared.judgement : null
   const differences = found?.differences.map(({ topic, by }) =>
@@ -125,7 +125,7 @@ function compareOutput(compared: Compared): ToolOutput {
   ], { ...values, comparison, ...rest })
 }
 
-function consensusOutput(compared: Compared): ToolOutput {
+function consensusOutput(compared: Compare): ToolOutput {
   const { texts, values, rest } = parts(compared)
   const consensus = compared.judgement && 'claims' in compared.judgement ? compared.judgement : null
   const claims = consensus?.claims.map(({ claim, by }) =>

@@ -2,7 +2,7 @@ import { copied } from '../../wasm/js/shared/copied.ts'
 import type { Comparison } from '../messages.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import type { Chats } from './chats.ts'
-import { Compare, longestShown, type Compared, type CompareOrder } from './compare.ts'
+import { Compare, longestShown, type CompareOrder } from './compare.ts'
 import { siteSpecs } from './sites/index.ts'
 import { eachSite, type Site } from './sites/site.ts'
 
@@ -30,7 +30,7 @@ export class Comparisons {
   }
 
   /** Rejects with QUOTA before the first prompt, with CANCELLED, and with the fault of a site if none answers. */
-  async run(order: CompareOrder, call: ToolCall, step: (text: string) => void): Promise<Compared> {
+  async run(order: CompareOrder, call: ToolCall, step: (text: string) => void): Promise<Compare> {
     const { services, rounds } = order
     if (services.length < 2)
       throw new ToolFault('INVALID_ARGUMENTS', 'Invalid arguments: services must have two or more.')
@@ -97,7 +97,7 @@ export class Comparisons {
   }
 }
 
-function judged(found: Compared['judgement']): Partial<Comparison> {
+function judged(found: Compare['judgement']): Partial<Comparison> {
   if (!found) return {}
   if ('claims' in found) {
     const rows = found.claims.map(({ claim, by }) => ({ text: claim, by }))

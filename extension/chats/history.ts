@@ -17,7 +17,7 @@ export interface Asked {
 
 /** Keeps questions and answers if the user wants them. */
 export class History {
-  private readonly db = new HistoryDb()
+  readonly db = new HistoryDb()
   private readonly options: () => Options
   private cleaned = 0
 
@@ -76,14 +76,6 @@ export class History {
   async lines(after = 0): Promise<{ lines: string; next: number | null }> {
     await this.dropOld()
     return this.db.lines(after)
-  }
-
-  remove(id: number): Promise<void> {
-    return this.db.remove(id)
-  }
-
-  clear(): Promise<void> {
-    return this.db.clear()
   }
 
   /** Forgets what is older than the user wants, at most once a minute. */

@@ -18,39 +18,24 @@ export class Troubles extends Stored<Trouble[]> {
   /** Makes a bundle about a suspicious answer. */
   suspicious(site: Site, question: string, answered: Answer): Trouble {
     const { answer, confidence, evidence, layout, debug } = answered
-    return this.add(
-      site,
-      'SUSPICIOUS_ANSWER',
-      { length: answer.length, confidence, evidence, layout },
-      debug,
-      question,
-      answer,
-    )
+    const details = { length: answer.length, confidence, evidence, layout }
+    return this.add({ site, code: 'SUSPICIOUS_ANSWER', details, debug, question, answer })
   }
 
   /** Makes a bundle about a failure that is worth one. */
   failed(site: Site, question: string, e: unknown): Trouble | undefined {
     if (!(e instanceof ToolFault) || e.code === 'CANCELLED') return undefined
     const { debug, ...details } = e.details ?? {}
-    return this.add(site, e.code, details, debug as Trouble['debug'], question)
+    return this.add({ site, code: e.code, details, debug: debug as Trouble['debug'], question })
   }
 
-  private add(
-    site: Site,
-    code: string,
-    details: Record<string, unknown>,
-    debug: Trouble['debug'],
-    question: string,
-    answer?: string,
-  ): Trouble {
+  private add({ debug, question, answer, ...rest }: Omit<Trouble, 'id' | 'at'>): Trouble {
     const shown = (text: string) =>
       this.options().debugTexts ? text.slice(0, longestText) : `(${text.length} characters)`
     const trouble: Trouble = {
       id: crypto.randomUUID(),
       at: new Date().toISOString(),
-      site,
-      code,
-      details,
+      ...rest,
       ...(debug && { debug }),
       question: shown(question),
       ...(answer !== undefined && { answer: shown(answer) }),
