@@ -218,7 +218,7 @@ const links = new Links({
   async serve(connection, pairing) {
     notifyOrigins()
     // The bridge subscribes again over a new connection.
-    void connection.ended.then(() => registry.unwatchAll(pairing))
+    void connection.ended.then(() => registry.offers.unwatchAll(pairing))
     // Some clients list tools only once.
     await Promise.all([runningModule(), timeout(patience, followRegistry().then(() => registry.listed))])
     ;(await runningModule()).serve(connection, pairing) // with the tools that are there now

@@ -36,7 +36,7 @@ test('a subscription that fails late does not drop the one that took its place',
     )
   const before = assert.rejects(ask('resources/subscribe'), /no answer/)
   await new Promise(setImmediate)
-  registry.unwatchAll('p') // the connection has ended, and the bridge subscribes again
+  registry.offers.unwatchAll('p') // the connection has ended, and the bridge subscribes again
   const after = ask('resources/subscribe')
   servers[1]!.resolve(() => ended++)
   await after

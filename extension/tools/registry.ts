@@ -26,7 +26,7 @@ const storage: StorageAdapter = {
 /** The registry of the user's MCP servers, for the extension's pages and for desktop clients. */
 export class PublishedRegistry {
   #registry: RegistryImage | undefined
-  readonly #offers: PublishedOffers
+  readonly offers: PublishedOffers
   #known = new Map<string, string[]>()
   /** Calls of desktop clients under way, by id. */
   readonly #calls = new Map<string, ToolCall>()
@@ -54,7 +54,7 @@ export class PublishedRegistry {
     this.#changed = changed
     this.#offersChanged = offersChanged
     this.#logged = logged
-    this.#offers = new PublishedOffers(updated)
+    this.offers = new PublishedOffers(updated)
   }
 
   /**
@@ -83,11 +83,6 @@ export class PublishedRegistry {
       this.#unfollow = registry.observe(({ log }) => log && this.#logged(log), { logs: true })
   }
 
-  /** Ends what the clients of a pairing's bridge have subscribed to. */
-  unwatchAll(pairing: string): void {
-    this.#offers.unwatchAll(pairing)
-  }
-
   /** A request of a desktop client as a tool, so that it is admitted, stopped and logged as calls are. */
   request(method: string): Tool {
     return {
@@ -99,7 +94,7 @@ export class PublishedRegistry {
         const { id: callId, signal, client: { pairing } } = call
         return this.#during(
           call,
-          () => this.#offers.answer(registry, method, call.args, { callId, signal, pairing }) as never,
+          () => this.offers.answer(registry, method, call.args, { callId, signal, pairing }) as never,
         )
       },
     }
@@ -135,7 +130,7 @@ export class PublishedRegistry {
     registry.subscribe(() => {
       const { tools, servers } = registry.getSnapshot()
       if (this.#cached?.snapshot !== tools) this.#changed()
-      this.#offers.keep(servers)
+      this.offers.keep(servers)
       const known = knownLists(servers)
       if (haveChanged(this.#known, known)) this.#offersChanged()
       this.#known = known
@@ -195,7 +190,7 @@ export class PublishedRegistry {
       signal: call.signal,
       onProgress: (p) => call.progress(p.progress, p.total, p.message),
     })
-    this.#offers.note(server, content)
+    this.offers.note(server, content)
     return { content, structuredContent, _meta: marked(server, _meta), isError }
   }
 
