@@ -13,14 +13,7 @@ export class RequestError extends Error {
 
 const restarted = new RequestError('background_gone', 'the extension was restarted before it answered')
 
-interface WaitingRequest {
-  resolve(result: unknown): void
-  reject(error: RequestError): void
-}
-
-/**
- * The wait before it connects again, in ms. It doubles each time; a message from the background resets it.
- */
+/** The wait before it connects again, in ms. It doubles each time; a message from the background resets it. */
 const firstWait = 50, longestWait = 2000
 
 /** The panel shows no warning if the background wakes within this time, in ms. */
@@ -43,7 +36,7 @@ export class Store {
   private timer: ReturnType<typeof setTimeout> | undefined
   private silenceTimer: ReturnType<typeof setTimeout> | undefined
   private last = 0
-  private readonly waiting = new Map<number, WaitingRequest>()
+  private readonly waiting = new Map<number, PromiseWithResolvers<never>>()
   private readonly listeners = new Set<() => void>()
   private readonly open: (name: string) => Port
 
@@ -72,17 +65,18 @@ export class Store {
   }
 
   /** Asks the background; rejects with a {@link RequestError}. */
-  request<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
-    return new Promise((resolve, reject) => {
-      if (this.running && !this.port) this.connect()
-      if (!this.port) return reject(new RequestError('background_gone', 'the extension does not run'))
-      const id = ++this.last
-      this.waiting.set(id, { resolve: resolve as WaitingRequest['resolve'], reject })
-      this.port.post({ id, method, params })
-      if (!this.ended || !/pair/i.test(method)) return
+  async request<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
+    if (this.running && !this.port) this.connect()
+    if (!this.port) throw new RequestError('background_gone', 'the extension does not run')
+    const id = ++this.last
+    const answer = Promise.withResolvers<never>()
+    this.waiting.set(id, answer)
+    this.port.post({ id, method, params })
+    if (this.ended && /pair/i.test(method)) {
       this.ended = null
       this.take({ ...this.state!, pairing: null })
-    })
+    }
+    return answer.promise
   }
 
   private connect(): void {
@@ -139,7 +133,7 @@ export class Store {
     const waiting = this.waiting.get(m.id)
     this.waiting.delete(m.id)
     if ('error' in m) waiting?.reject(new RequestError(m.error.code, m.error.message))
-    else waiting?.resolve(m.result)
+    else waiting?.resolve(m.result as never)
   }
 
   /** Takes a state over, with the pairing that its background no longer knows, unless that has made a link. */
