@@ -171,9 +171,8 @@ export async function showTab(id: number): Promise<void> {
   const tab = await chrome.tabs.update(id, { active: true })
   if (tab) await chrome.windows.update(tab.windowId, { focused: true })
 }
-export async function openBackgroundTab(url: string, windowId?: number): Promise<Tab> {
-  return tabOf(await chrome.tabs.create({ url, active: false, windowId }))
-}
+export const openBackgroundTab = async (url: string): Promise<Tab> =>
+  tabOf(await chrome.tabs.create({ url, active: false }))
 /** Opens a tab in front, and returns its id. */
 export const openFrontTab = async (url: string): Promise<number> => (await chrome.tabs.create({ url })).id!
 /** Opens a window behind the others, and returns its tab. Rejects in Firefox, where a window always comes in front. */
@@ -224,9 +223,8 @@ export async function runInTab<A extends unknown[], R>(
   tabId: number,
   func: (...args: A) => R,
   args: A,
-  world: 'ISOLATED' | 'MAIN' = 'ISOLATED',
 ): Promise<R> {
-  const [outcome] = await chrome.scripting.executeScript({ target: { tabId }, func, args, world })
+  const [outcome] = await chrome.scripting.executeScript({ target: { tabId }, func, args })
   return outcome?.result as R
 }
 

@@ -26,11 +26,6 @@ const mostBlocks = 1000
 /** The most characters of a description in the side panel. */
 const shownDescription = 300
 
-interface WaitingCall {
-  resolve(text: string): void
-  reject(fault: ToolFault): void
-}
-
 /** An open page of a switched-on origin. */
 class Page {
   readonly tabId: number
@@ -39,7 +34,7 @@ class Page {
   /** Resolves with the first list, or the end. */
   readonly listed: Promise<void>
   readonly #port: browser.Port
-  readonly #calls = new Map<number, WaitingCall>()
+  readonly #calls = new Map<number, PromiseWithResolvers<string>>()
   #last = 0
 
   constructor(tabId: number, port: browser.Port, allows: (origin: string) => boolean, changed: () => void) {
@@ -75,11 +70,11 @@ class Page {
     if (this.ended) throw gone(uncalled)
     const id = ++this.#last
     const post = (m: ToPage) => this.#port.post(m)
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    this.#calls.set(id, { resolve, reject })
+    const answer = Promise.withResolvers<string>()
+    this.#calls.set(id, answer)
     const give = (fault: ToolFault) => {
       post({ type: 'cancel', id })
-      reject(fault)
+      answer.reject(fault)
     }
     const cancel = () => give(new ToolFault('CANCELLED', 'The call was cancelled. The tool may have run.'))
     const late = () => give(new ToolFault('TIMEOUT', `The page did not answer in ${seconds} s. The tool may have run.`))
@@ -88,7 +83,7 @@ class Page {
     try {
       post({ type: 'call', id, tool, args })
       if (signal.aborted) cancel()
-      return await promise
+      return await answer.promise
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)
@@ -138,7 +133,7 @@ export class PageTools {
       if (await browser.hasPermissions(wanted) && this.#origins().includes(origin)) this.granted.add(origin)
       else this.granted.delete(origin)
     }
-    for (const page of [...this.#pages.values()]) if (page.list && !this.#allows(page.list.origin)) page.close()
+    for (const page of [...this.#pages.values()]) if (page.list && !this.granted.has(page.list.origin)) page.close()
     // Without an origin, no page that is opened wakes the background.
     if (!this.granted.size) {
       this.#unwatch?.()
@@ -150,14 +145,10 @@ export class PageTools {
     this.#changed()
   }
 
-  #allows(origin: string): boolean {
-    return this.granted.has(origin)
-  }
-
   /** Connects to the pages of tabs that are new, or of this tab. Resolves once they have listed their tools. */
   async #refresh(only?: number): Promise<void> {
     const tabs = only === undefined ? await browser.listTabs() : [await browser.getTab(only)]
-    const wanted = tabs.filter((tab) => tab && URL.canParse(tab.url) && this.#allows(new URL(tab.url).origin))
+    const wanted = tabs.filter((tab) => tab && URL.canParse(tab.url) && this.granted.has(new URL(tab.url).origin))
     await Promise.all(wanted.map((tab) => this.#attach(tab!.id)))
   }
 
@@ -174,7 +165,7 @@ export class PageTools {
     const injected = browser.injectFile(tabId, 'webmcp.js').then(() => true)
     if (!await timeout(attachTimeout, injected)) return void injected.then(() => this.#refresh(tabId), () => {}) // busy
     if (this.#pages.size >= mostPages) return
-    const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.#allows(origin), () => {
+    const page = new Page(tabId, browser.connectTab(tabId, pagePort), (origin) => this.granted.has(origin), () => {
       if (page.ended && this.#pages.get(tabId) === page) this.#pages.delete(tabId)
       this.#changed()
     })
@@ -191,7 +182,7 @@ export class PageTools {
   get view(): PageOrigin[] {
     return this.#origins().map((origin) => ({
       origin,
-      granted: this.#allows(origin),
+      granted: this.granted.has(origin),
       tabs: this.#listsOf(origin).map(({ tabId, list: { title, supported, tools, left } }) => ({
         id: tabId,
         title,
@@ -292,7 +283,7 @@ export class PageTools {
     const page = this.#pages.get(tabId)
     if (!page?.list || page.ended) {
       const { url = '' } = await browser.getTab(tabId) ?? {}
-      if (URL.canParse(url) && this.#allows(new URL(url).origin))
+      if (URL.canParse(url) && this.granted.has(new URL(url).origin))
         throw new ToolFault('TAB_CLOSED', 'The page has listed no tools yet. Try again.')
       const message = 'The person offers no tools of a page in this tab. They can switch on its origin in the side ' +
         'panel of Portolan.'
