@@ -24,7 +24,7 @@ export function readConfig(text: string, options: { page?: string } = {}): Readi
   const s = unwrap(whole)
   if (!s) return { kind: 'empty', entries: [] }
   const found = readAny(s, whole)
-  if ('code' in found) return { kind: found.kind, entries: [], problem: found.problem }
+  if ('entries' in found) return found
   const taken = new Set<string>()
   const entries = found.drafts.slice(0, maxEntries).map((d) => finish(d, found.declared, taken, options.page))
   const reading: Reading = { kind: found.kind, entries }
@@ -32,18 +32,13 @@ export function readConfig(text: string, options: { page?: string } = {}): Readi
   return reading
 }
 
-interface Nothing {
-  code: true
-  kind: Reading['kind']
-  problem: Problem
-}
-const nothing = (code: Problem['code'], kind: Reading['kind'] = 'unknown'): Nothing => ({
-  code: true,
+const nothing = (code: Problem['code'], kind: Reading['kind'] = 'unknown'): Reading => ({
   kind,
+  entries: [],
   problem: { code },
 })
 
-function readAny(s: string, whole: string): Found | Nothing {
+function readAny(s: string, whole: string): Found | Reading {
   if (!/^[{"/]/.test(s) && /^\[\[?[A-Za-z_][^\]\n]{0,200}\]\]?[ \t]*(?:#.*)?$/m.test(s)) return readTOML(s, whole)
   if (/^[{["]/.test(s) || s.startsWith('//') && /[{[]/.test(s) || s.startsWith('/*')) return readJSON(s, whole)
   const link = readLink(s)
@@ -57,21 +52,21 @@ function readAny(s: string, whole: string): Found | Nothing {
   return readURLs(s) ?? nothing(/^[ \t-]*[\w"'-]{1,50}:(?:\s|$)/m.test(s) ? 'yaml' : 'not_recognized')
 }
 
-function readJSON(s: string, whole: string): Found | Nothing {
+function readJSON(s: string, whole: string): Found | Reading {
   const parsed = parseJSON(s)
   const fragment = parsed.problem && s.startsWith('"') ? parseJSON('{' + s + '}') : parsed
   if (!fragment.problem) return readDocument(fragment.value) ?? nothing('no_servers', 'mcp-json')
-  return { code: true, kind: 'mcp-json', problem: placed(parsed.problem!, s, whole) }
+  return { kind: 'mcp-json', entries: [], problem: placed(parsed.problem!, s, whole) }
 }
 
 /** Codex's config.toml. */
-function readTOML(s: string, whole: string): Found | Nothing {
+function readTOML(s: string, whole: string): Found | Reading {
   let document: unknown
   try {
     document = parseTOML(s, { maxDepth: 64 })
   } catch (e) {
     if (!(e instanceof TomlError)) throw e
-    return { code: true, kind: 'toml', problem: placed({ code: 'toml', line: e.line, column: e.column }, s, whole) }
+    return { kind: 'toml', entries: [], problem: placed({ code: 'toml', line: e.line, column: e.column }, s, whole) }
   }
   const found = readDocument(document)
   return found ? { ...found, kind: 'toml' } : nothing('no_servers', 'toml')
