@@ -241,7 +241,6 @@ export interface Comparison {
   client: string
   /** The first 200 characters. */
   prompt: string
-  startedAt: number
   endedAt?: number
   round: number
   rounds: number
@@ -288,7 +287,6 @@ export interface Options {
 
 /** The bridge's description of the client of a call. Name, version and project are the client's own claims. */
 export interface ClientClaim {
-  id?: string
   name?: string
   version?: string
   instance?: string

@@ -93,7 +93,7 @@ export class Driven {
         close() {},
       }
       driver.serve(port, window, times!)
-      globalThis.ticking = setInterval(() => port.onmessage?.({ type: 'tick', now: Date.now() }), 250)
+      globalThis.ticking = setInterval(() => port.onmessage?.({ type: 'tick' }), 250)
     }, [o.times ?? {}] as const)
     return driven
   }
@@ -116,7 +116,6 @@ export class Driven {
       type: 'start',
       spec: siteSpecs[this.site],
       order: {
-        id: '1',
         prompt,
         mode: 'auto',
         deadline: Date.now() + 60_000,

@@ -31,7 +31,7 @@ const port =
 async function ticked(tab: CdpPage): Promise<FromDriver> {
   const end = Date.now() + 25_000
   while (Date.now() < end) {
-    await tab.evaluate(`port.onmessage({ type: 'tick', now: Date.now() })`)
+    await tab.evaluate(`port.onmessage({ type: 'tick' })`)
     const outcome = await tab.evaluate(`told.find(({ type }) => type === 'done' || type === 'failed')`) as
       | FromDriver
       | undefined
@@ -58,7 +58,6 @@ for (const site of ['chatgpt', 'gemini', 'aistudio'] as const)
     await tab.evaluate(port)
     const about = token('hidden')
     const order: Order = {
-      id: '1',
       prompt: `Of several\n\nlines, [[think ms=500]] token:${about}`,
       mode: 'auto',
       deadline: Date.now() + 25_000,

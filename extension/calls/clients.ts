@@ -49,7 +49,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
       void this.set(next)
     }
     const { grants } = this.value[key]!
-    return { id: clean(claim?.id), pairing, key, name, version, project, grants, samples: claim?.samples === true }
+    return { pairing, key, name, project, grants, samples: claim?.samples === true }
   }
 
   grant(client: string, tool: string): Grant | undefined {

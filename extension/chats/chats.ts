@@ -270,7 +270,7 @@ export class Chats {
   }
 
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
-    const { prompt, prompt: { site }, progress, view: { id, mode }, signal, ends } = run
+    const { prompt, prompt: { site }, progress, view: { mode }, signal, ends } = run
     const spec = this.profiles.of(site)
     const begun = Date.now()
     const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, ends)
@@ -282,7 +282,6 @@ export class Chats {
     run.paused = false
     const order: Order = {
       ...prompt,
-      id,
       mode,
       readModels: mode === 'auto' && this.models.wanted(site),
       debugTexts,

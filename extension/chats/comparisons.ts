@@ -80,7 +80,6 @@ export class Comparisons {
       form,
       client: client.name,
       prompt: copied(prompt.slice(0, 200)),
-      startedAt: Date.now(),
       round: 1,
       rounds,
       sites: services.map((site) => ({ site, state: 'asked' })),

@@ -11,7 +11,6 @@ export type Mode = 'auto' | 'assist'
 
 /** One prompt to one site. */
 export interface Order {
-  id: string
   prompt: string
   mode: Mode
   /** As the page's picker names it, or its id there. Undefined keeps the page's own. */
@@ -40,7 +39,7 @@ export interface PageScope {
 export type ToDriver =
   | { type: 'start'; order: Order; spec: SiteSpec }
   /** Sent every 250 ms while a run lasts, because a hidden page's own timers are slow. */
-  | { type: 'tick'; now: number }
+  | { type: 'tick' }
   /** Presses the site's stop button, and ends with CANCELLED. */
   | { type: 'cancel' }
   /** Ends a pause. */

@@ -85,7 +85,7 @@ export async function startRun(
       'TAB_CLOSED',
       `The page of ${spec.label} was closed or left while it answered. The answer may be in its history.`,
     )
-  const ticks = setInterval(() => post({ type: 'tick', now: Date.now() }), tickEvery)
+  const ticks = setInterval(() => post({ type: 'tick' }), tickEvery)
   const late = setTimeout(
     () => fail('TIMEOUT', `${spec.label} did not answer in time, and its page does not react.`),
     order.deadline - Date.now() + grace,

@@ -60,13 +60,10 @@ export type Grant = 'allow' | 'ask' | 'deny'
  * conversations and history are kept by it.
  */
 export interface Client {
-  /** Its session at the bridge. */
-  id: string
   /** The pairing with its bridge. */
   pairing: string
   key: string
   name: string
-  version?: string
   /** The user's settings of tools, at the beginning of a call. */
   grants: Readonly<Record<string, Grant>>
   /** The client's model can be asked (sampling). */
