@@ -5,7 +5,7 @@
 import type { ElicitationAnswer, Flag } from '../wasm/js/shared/types.ts'
 import type { Grant, ServerQuestion } from './tools/tool.ts'
 import type { ProfileChange } from './chats/sites/profile.ts'
-import type { Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
+import type { Answer, Mode, PageDebug, Phase, Site } from './chats/drivermessages.ts'
 
 export type { Grant }
 
@@ -109,7 +109,7 @@ export interface State {
 }
 
 export interface Link {
-  /** Identifies the pairing. */
+  /** Tells this pairing from earlier and later ones. */
   pairing: string
   status: 'connecting' | 'connected' | 'waiting' | 'refused' | 'stopped'
   /** The bridge's host and port. */
@@ -163,7 +163,9 @@ export interface SiteProfile {
 }
 
 /** A prompt to a site, and its answer. */
-export interface HistoryEntry {
+export interface HistoryEntry
+  extends Pick<Answer, 'answer' | 'url' | 'conversationId' | 'timings' | 'model' | 'flags'>
+{
   id: number
   /** ISO 8601. */
   ts: string
@@ -171,17 +173,10 @@ export interface HistoryEntry {
   clientName: string
   site: Site
   question: string
-  answer: string
   /** A list shows only the beginning of the answer. */
   cut?: boolean
-  url: string
-  conversationId: string | null
-  /** In ms. */
-  timings: Record<string, number>
-  model: string | null
   /** `ok`, or the code of the failure. */
   outcome: string
-  flags: string[]
 }
 
 export interface HistoryQuery {

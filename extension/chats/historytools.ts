@@ -1,18 +1,15 @@
 import { ToolFault, type Tool } from '../tools/tool.ts'
 import type { Chats } from './chats.ts'
 import { untrusted } from './sites/index.ts'
-import type { Site } from './sites/site.ts'
+import type { HistoryQuery } from '../messages.ts'
 
 const annotations = { readOnlyHint: true, openWorldHint: false }
 
 const limit = { type: 'integer', minimum: 1, maximum: 100, default: 20 }
 const project = { type: 'string', maxLength: 100, description: 'Only this project' }
 
-interface Asked {
+interface Asked extends Pick<HistoryQuery, 'project' | 'site' | 'limit'> {
   query?: string
-  project?: string
-  site?: Site
-  limit?: number
 }
 
 /** The tools for a client's own conversations and questions. It never sees those of another. */

@@ -5,12 +5,7 @@ import { connect, Refusal } from '../../web/pairing/handshake.ts'
 import { linkProblem } from './problems.ts'
 
 /** The stored part of a pairing. The key is kept apart. */
-export interface LinkRecord {
-  /** Tells this pairing from earlier and later ones. */
-  pairing: string
-  address: string
-  ephemeral: boolean
-}
+export type LinkRecord = Pick<LinkState, 'pairing' | 'address' | 'ephemeral'>
 
 export interface LinkHost {
   dial(url: string): WebSocket

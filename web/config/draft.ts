@@ -1,15 +1,12 @@
+import type { ServerConfig } from '../../wasm/js/shared/types.ts'
 import type { Input, Lint } from './types.ts'
 
 /** A server as its dialect says it, before `finish`. */
-export interface Draft {
+export interface Draft extends Pick<ServerConfig, 'enabled' | 'proxy' | 'timeoutMs' | 'tools'> {
   name?: string
   url?: string
   headers: [name: string, value: string][]
   transport?: 'streamable-http' | 'sse'
-  enabled?: boolean
-  proxy?: boolean | 'auto'
-  timeoutMs?: number
-  tools?: { allow?: string[]; deny?: string[] }
   stdio?: { command: string; args: string[]; env: Record<string, string> }
   lints: Lint[]
 }

@@ -1,15 +1,10 @@
-import type { ErrorCode } from './types.ts'
+import type { ErrorCode, RegistryErrorDetails } from './types.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** An error in a message of a channel. */
-export interface WireError {
+export interface WireError extends Omit<RegistryErrorDetails, 'cause'> {
   code: ErrorCode
   message: string
-  server?: string
-  status?: number
-  hint?: string
-  retryable?: boolean
-  rpc?: { code: number; data?: unknown }
 }
 
 export const fromWire = (e: WireError) => new RegistryError(e.code, e.message, e)

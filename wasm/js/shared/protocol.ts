@@ -11,15 +11,18 @@ import type {
   LogEntry,
   LogLevel,
   RedactedConfig,
+  RegistryOptions,
   ScopeOptions,
   ServerConfig,
   ResultRange,
   Root,
   ServerHealth,
+  SignInOptions,
   Snapshot,
   TaskInfo,
-  ToolDefinition,
+  ToolInfo,
   ToolProgress,
+  ToolResult,
   ElicitationRequest,
 } from './types.ts'
 
@@ -239,13 +242,7 @@ export type ToolsPart = { tools: ListedTool[] } | {
   marks: Record<number, Marks>
 }
 
-export interface ListedTool extends Marks {
-  name: string
-  tool: string
-  definition: ToolDefinition
-  pin?: string
-  stale?: true
-}
+export type ListedTool = Marks & Pick<ToolInfo, 'name' | 'tool' | 'definition' | 'pin' | 'stale'>
 
 /**
  * Withheld: the configuration leaves the tool out. Held: it waits for approval. Flags: for hidden text in it.
@@ -300,16 +297,10 @@ export interface Attached {
 /**
  * Result of `call`: properties from Go and the tool's result, with its text form if that was made already.
  */
-export type Called = ResultBody & {
-  server: string
-  tool: string
-  isError: boolean
-  durationMs: number
-  text?: string
-  truncated?: boolean
-  handle?: string
-  flags?: Flag[]
-}
+export type Called =
+  & ResultBody
+  & Pick<ToolResult, 'server' | 'tool' | 'isError' | 'durationMs' | 'truncated' | 'handle' | 'flags'>
+  & { text?: string }
 
 /** The servers of a new host, or of a page that joins a host. */
 export interface Begin {
@@ -321,13 +312,12 @@ export interface Begin {
 }
 
 /** The options of a module. */
-export interface StartOptions {
-  proxy?: string
-  failureThreshold?: number
-  cooldownMs?: number
-  timeoutMs?: number
-  callTimeoutMs?: number
-  idleTimeoutMs?: number
+export interface StartOptions
+  extends
+    Pick<RegistryOptions, 'proxy' | 'failureThreshold' | 'cooldownMs' | 'timeoutMs' | 'callTimeoutMs'>,
+    Pick<RegistryOptions, 'idleTimeoutMs' | 'elicitationTimeoutMs'>,
+    Pick<SignInOptions, 'clientMetadataUrl' | 'clientName'>
+{
   limits?: Record<string, number>
   elicit?: boolean
   elicitUrl?: boolean
@@ -335,11 +325,8 @@ export interface StartOptions {
   sampleTools?: boolean
   apps?: boolean | undefined
   roots?: Root[] | undefined
-  elicitationTimeoutMs?: number
   /** The absolute URL of the redirect page. Without it there is no sign-in. */
   redirectUrl?: string | undefined
-  clientMetadataUrl?: string
-  clientName?: string
   /** Tokens are stored, encrypted. */
   remember?: boolean
   /** The URLs of the requests that left before the module started; see fetch/early.ts. */

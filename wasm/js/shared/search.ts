@@ -1,17 +1,11 @@
 import type { SearchDocument } from './searchdocument.ts'
+import type { SearchHit } from './types.ts'
 import { abbreviates, distance, pieces } from './vocabulary.ts'
 import { split, stem, telling } from './words.ts'
 import type { Steps } from './yield.ts'
 
 /** A tool that fits a query. */
-export interface Found {
-  name: string
-  server: string
-  /** Between 0 and 1. */
-  score: number
-  /** Which words of the query stand where. */
-  why: string
-}
+export type Found = Omit<SearchHit, 'description'>
 
 interface Field {
   /** As hits call it. */

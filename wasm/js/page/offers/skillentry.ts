@@ -10,13 +10,9 @@ import { cleanly } from '../cleanly.ts'
 export const mostFiles = 512, mostBytes = 16 << 20
 
 /** An entry that may be loaded. `frontmatter` is as the server sent it. */
-export interface Entry {
-  server: string
-  uri: string
+export interface Entry extends Pick<types.SkillInfo, 'server' | 'uri' | 'name' | 'frontmatter'> {
   /** The URI of the directory, without a slash at the end. */
   root: string
-  name: string
-  frontmatter: Record<string, unknown>
   files: Map<string, types.SkillEntry> | undefined
   pin: string
   info: types.SkillInfo

@@ -48,10 +48,7 @@ interface StoredApproval extends RememberedApproval {
 }
 
 /** The tools of a server: those that models may call, withheld ones and held ones. */
-export interface ToolLists {
-  tools: ToolInfo[]
-  withheld: ToolInfo[]
-  held: HeldTool[]
+export interface ToolLists extends Pick<Snapshot, 'tools' | 'withheld' | 'held'> {
   /** Those that only apps of the server may call. */
   apps: ToolInfo[]
 }
