@@ -1,11 +1,9 @@
 /** The only file that touches `chrome.*`. It has what the extension uses of the browser, and decides nothing. */
+import type { Channel } from '../wasm/js/shared/types.ts'
 
 /** One end of a port. `onclose` is called once, when the other end has closed. */
-export interface Port {
-  post(message: unknown): void
-  onmessage: ((message: unknown) => void) | null
+export interface Port extends Channel {
   onclose: (() => void) | null
-  close(): void
 }
 
 function wrap(raw: chrome.runtime.Port): Port {

@@ -8,13 +8,11 @@ const longestSelector = 500
 const mostItems = 50
 
 /** A change of a site's profile by its user. `layouts` change those of the same name, or come first as new ones. */
-export interface ProfileOverride {
+export interface ProfileOverride
+  extends Partial<Pick<SiteSpec, 'newChat' | 'conversation' | 'conversationUrl' | 'notices'>>
+{
   version: number
-  newChat?: string
-  conversation?: string
-  conversationUrl?: string
   layouts?: ({ name: string } & Partial<Layout>)[]
-  notices?: SiteSpec['notices']
 }
 
 /** A difference between the shipped profile and the one in use. */

@@ -5,19 +5,13 @@ import { freshId, reactive } from '../../ui/part.ts'
 import { type Fault, faultView, searchField } from '../../ui/fields.ts'
 import { flag as flagIcon } from '../../ui/icons.ts'
 import { line } from '../../ui/text.ts'
-import type { Flag, Snapshot } from '../../../wasm/js/shared/types.ts'
+import type { PromptInfo, Snapshot } from '../../../wasm/js/shared/types.ts'
 
 /** Rows of a server that are shown. The search finds the rest. */
 const rows = 200
 
 /** The members that all rows share. */
-export interface Offer {
-  server: string
-  name: string
-  title?: string
-  description?: string
-  flags?: readonly Flag[]
-}
+export type Offer = Pick<PromptInfo, 'server' | 'name' | 'title' | 'description' | 'flags'>
 
 /** A list of what servers offer beside tools, by server. It asks the servers when it is first shown. */
 export abstract class OfferList<O extends Offer> extends PanelPart {

@@ -119,14 +119,7 @@ export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
 }
 
 /** Which tools of the registry itself are in a list. */
-interface OwnTools {
-  resources?: boolean
-  skills?: boolean
-  readResult?: boolean
-  search?: boolean
-  call?: boolean
-  code?: boolean
-}
+type OwnTools = Partial<Record<'resources' | 'skills' | 'readResult' | 'search' | 'call' | 'code', boolean>>
 
 function convert(format: Dialect, { name, server, definition }: ToolInfo): Converted {
   const losses: Loss[] = []
