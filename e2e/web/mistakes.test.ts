@@ -50,6 +50,19 @@ test('a browser that is too old is refused with the ones that are needed', async
   }
 })
 
+test('options that change after the registry was created change nothing in it', async () => {
+  const options: RegistryOptions = { onApprove: () => 'deny', approveAll: true }
+  options.servers = { demo: { url: 'builtin:demo' } }
+  const asking = await createRegistry(Object.assign(options, { storage: 'memory', mode: 'main' }))
+  try {
+    await asking.discover()
+    delete options.onApprove
+    await assert.rejects(asking.call('demo__echo', { text: 'a' }), { code: 'denied' })
+  } finally {
+    await asking.close()
+  }
+})
+
 test('arguments that were not awaited are refused, and not taken for none', async () => {
   const args = Promise.resolve({ text: 'a' }) as never
   await assert.rejects(registry.call('demo__echo', args), refused('invalid_arguments', /not an object/))

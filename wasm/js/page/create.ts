@@ -71,7 +71,7 @@ class PageOwner implements Owner {
 
   private constructor(options: types.RegistryOptions) {
     this.mode = intended(options)
-    this.options = options
+    this.options = { ...options }
     this.#given = options.servers ?? {}
     this.#isAlone = options.storage === 'memory' || !!options.host
     this.#stored = this.#openStore()
