@@ -38,11 +38,13 @@ type pendingRequest struct {
 	client string                             // the client that holds the turn; "" if none is needed
 }
 
-// event queues an event, or drops it if the client is too slow.
-func (f *pendingRequest) event(e func(context.Context, caller)) {
+// offer sends a value, if there is room for it.
+func offer[T any](to chan<- T, value T) bool {
 	select {
-	case f.events <- e:
+	case to <- value:
+		return true
 	default:
+		return false
 	}
 }
 
@@ -54,15 +56,10 @@ func (f *pendingRequest) wait(ctx context.Context, gone <-chan struct{}, to call
 		case e := <-f.events:
 			e(ctx, to)
 		case r := <-f.done:
-			for { // events that arrived before the response go first
-				select {
-				case e := <-f.events:
-					e(ctx, to)
-					continue
-				default:
-				}
-				return r
+			for len(f.events) > 0 { // events that arrived before the response go first
+				(<-f.events)(ctx, to)
 			}
+			return r
 		case <-gone:
 			select {
 			case r := <-f.done:

@@ -50,10 +50,7 @@ func (l *link) queueUpdate(uri string) {
 	l.mu.Lock()
 	l.updates[uri] = true
 	l.mu.Unlock()
-	select {
-	case l.waiting <- struct{}{}:
-	default:
-	}
+	offer(l.waiting, struct{}{})
 }
 
 func (l *link) takeUpdates() []string {
@@ -77,14 +74,6 @@ func (b *Bridge) offersChanged(from *link) {
 type event struct {
 	*mcp.LoggingMessageParams
 	denied []string // clients that do not get it
-}
-
-// queueEvent keeps an event for the clients, unless too many wait.
-func (l *link) queueEvent(e event) {
-	select {
-	case l.events <- e:
-	default:
-	}
 }
 
 // sendEvent sends an event, or a log message of a server, to the clients of its profile. They are chosen before the

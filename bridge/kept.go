@@ -257,10 +257,7 @@ func (k *KeptClient) hears(m message) json.RawMessage {
 	defer k.mu.Unlock()
 	switch {
 	case m.Method == "" && bytes.HasPrefix(m.ID, []byte(`"`+repeatedID)):
-		select {
-		case k.greeted <- struct{}{}:
-		default:
-		}
+		offer(k.greeted, struct{}{})
 		var id string
 		_ = json.Unmarshal(m.ID, &id)
 		if uri, ok := strings.CutPrefix(id, repeatedID+methodSubscribe); ok { // it may have changed meanwhile

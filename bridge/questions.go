@@ -119,9 +119,6 @@ func (qs *questions) put(method string, params json.RawMessage) (string, *questi
 	qs.last++
 	id, q := "question-"+strconv.Itoa(qs.last), &question{p, make(chan questionAnswer, 1)}
 	qs.open[id] = q
-	select {
-	case qs.came <- struct{}{}:
-	default:
-	}
+	offer(qs.came, struct{}{})
 	return id, q, nil
 }

@@ -50,10 +50,7 @@ func (l *link) handle(m jsonrpc.Message) bool {
 			return false // one of go-sdk's
 		}
 		if f := l.pendingRequest(id); f != nil {
-			select {
-			case f.done <- m:
-			default: // answered twice
-			}
+			offer(f.done, m) // unless it is answered twice
 		}
 		return true
 	case *jsonrpc.Request:
@@ -70,14 +67,14 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		var p progress
 		if json.Unmarshal(m.Params, &p) == nil {
 			if f := l.pendingRequest(p.Token); f != nil {
-				f.event(func(ctx context.Context, to caller) { to.progress(ctx, p) })
+				offer(f.events, func(ctx context.Context, to caller) { to.progress(ctx, p) })
 			}
 		}
 	case "notifications/message":
 		if f := l.pendingRequest(callTag(m.Params)); f != nil {
-			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
+			offer(f.events, func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
 		} else if p := logParams(m.Params); p != nil {
-			l.queueEvent(event{p, nil}) // it belongs to no call
+			offer(l.events, event{p, nil}) // it belongs to no call
 		}
 	case "elicitation/create", "sampling/createMessage":
 		l.handleQuestion(m)
@@ -96,7 +93,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		l.mu.Lock()
 		denied := l.denied
 		l.mu.Unlock()
-		l.queueEvent(event{&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params}, denied})
+		offer(l.events, event{&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params}, denied})
 	case "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		l.bridge.offersChanged(l)
 	case "notifications/resources/updated":
@@ -177,12 +174,9 @@ func (l *link) handleQuestion(m *jsonrpc.Request) {
 	l.questions[m.ID] = withdraw
 	full := len(l.questions) > maxQuestions*l.turns.max
 	l.mu.Unlock()
-	if !full {
-		select {
-		case f.events <- func(call context.Context, to caller) { l.forwardQuestion(call, question, m, to) }:
-			return
-		default:
-		}
+	ask := func(call context.Context, to caller) { l.forwardQuestion(call, question, m, to) }
+	if !full && offer(f.events, ask) {
+		return
 	}
 	l.cancelQuestion(m.ID)
 	l.spawn(func() {
