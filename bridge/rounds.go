@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -45,10 +46,8 @@ type roundCall struct {
 	done   chan struct{} // closed when the next two are set
 	result mcp.Result
 	err    error
-	expiry *time.Timer // while the call is paused; guarded by rounds.mu
-
-	mu    sync.Mutex
-	round *round // nil while the call is paused
+	expiry *time.Timer           // while the call is paused; guarded by rounds.mu
+	round  atomic.Pointer[round] // nil while the call is paused: its progress and log messages are dropped
 }
 
 // A round is one request of a call's client.
@@ -83,9 +82,9 @@ func (rs *rounds) serve(ctx context.Context, s *sender, method string, params mc
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState names no call that waits for " +
 			"this client; it may have waited too long. Call again without requestState and inputResponses"}
 	}
-	c.enter(&round{ctx, &client{s.session, params.GetMeta()["progressToken"]}})
+	c.round.Store(&round{ctx, &client{s.session, params.GetMeta()["progressToken"]}})
 	c.give(s.can.Elicitation, answers)
-	defer c.leave()
+	defer c.round.Store(nil)
 	if state == "" && !rs.start(ctx, c, begin) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the bridge ends"}
 	}
@@ -165,7 +164,7 @@ func (rs *rounds) ask(c *roundCall) mcp.Result {
 		return nil
 	}
 	rs.paused[state] = c
-	c.leave()
+	c.round.Store(nil)
 	c.expiry = time.AfterFunc(rs.limit(), func() { rs.expire(state) })
 	return &rawmsg.Result{Text: text}
 }
@@ -224,35 +223,14 @@ func (rs *rounds) close() {
 	rs.work.Wait()
 }
 
-// enter begins a round.
-func (c *roundCall) enter(r *round) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.round = r
-}
-
-// leave ends a round.
-func (c *roundCall) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.round = nil
-}
-
-// during returns the round, or nil. Progress and log messages of a paused call are dropped.
-func (c *roundCall) during() *round {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.round
-}
-
 func (c *roundCall) progress(_ context.Context, p progress) {
-	if r := c.during(); r != nil {
+	if r := c.round.Load(); r != nil {
 		r.to.progress(r.ctx, p)
 	}
 }
 
 func (c *roundCall) log(_ context.Context, raw json.RawMessage) {
-	if r := c.during(); r != nil {
+	if r := c.round.Load(); r != nil {
 		r.to.log(r.ctx, raw)
 	}
 }
