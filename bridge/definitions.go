@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // Most clients refuse a whole list of tools for one member of another type than the specification's. So one server
@@ -109,13 +110,8 @@ func properties(member json.RawMessage) json.RawMessage {
 // names keeps a list of texts.
 func names(member json.RawMessage) json.RawMessage {
 	var all []*string
-	if only("[")(member) == nil || json.Unmarshal(member, &all) != nil {
+	if only("[")(member) == nil || json.Unmarshal(member, &all) != nil || slices.Contains(all, nil) {
 		return nil
-	}
-	for _, name := range all {
-		if name == nil {
-			return nil
-		}
 	}
 	return member
 }

@@ -89,7 +89,7 @@ func (r *relay) startExtTask(ctx context.Context, s *sender, req *mcp.CallToolRe
 		return nil, needsTasks()
 	}
 	asks := newQuestions(s.can.Elicitation)
-	t, err := r.startTask(s, req, usualTaskTime, asks, absent{asks, r.bridge.rounds.limit()})
+	t, err := r.startTask(s, req, usualTaskTime, asks, absent{asks: asks, limit: r.bridge.rounds.limit()})
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +138,10 @@ func (r *relay) serveExtTask(s *sender, method string, params *taskParams) (mcp.
 
 // An absent client is asked when it polls. It gets no progress and no log messages of its own.
 type absent struct {
+	noCaller
 	asks  *questions
 	limit time.Duration // for an answer
 }
-
-func (absent) progress(context.Context, progress)   {}
-func (absent) log(context.Context, json.RawMessage) {}
 
 // ask waits for the answer within the limit.
 func (c absent) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

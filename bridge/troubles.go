@@ -1,12 +1,13 @@
 package bridge
 
 import (
-	"cmp"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -47,21 +48,17 @@ func (t *troubles) dropOldest() error {
 	if err != nil {
 		return err
 	}
-	type kept struct {
-		name string
-		at   int64
-	}
-	var files []kept
+	var files []fs.FileInfo
 	for _, e := range entries {
-		name, isJSON := e.Name(), filepath.Ext(e.Name()) == ".json"
+		name, isJSON := strings.CutSuffix(e.Name(), ".json")
 		info, err := e.Info()
-		if isJSON && err == nil && info.Mode().IsRegular() && troubleName.MatchString(name[:len(name)-len(".json")]) {
-			files = append(files, kept{name, info.ModTime().UnixNano()})
+		if isJSON && err == nil && info.Mode().IsRegular() && troubleName.MatchString(name) {
+			files = append(files, info)
 		}
 	}
-	slices.SortFunc(files, func(a, b kept) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, f := range files[:max(0, len(files)-maxTroubles)] {
-		if err := os.Remove(filepath.Join(t.dir, f.name)); err != nil {
+		if err := os.Remove(filepath.Join(t.dir, f.Name())); err != nil {
 			return err
 		}
 	}
