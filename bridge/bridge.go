@@ -176,11 +176,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 	b.rounds.close()
 	b.tasks.close()
 	for _, s := range servers {
-		soon, done := context.WithTimeout(context.Background(), time.Second)
-		if s.Shutdown(soon) != nil {
-			_ = s.Close()
-		}
-		done()
+		_ = loopback.Shutdown(s)
 	}
 	serving.Wait()
 	b.sockets.Wait()

@@ -110,11 +110,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	}
 	g.stop()
 	cancel() // streams end with it
-	soon, done := context.WithTimeout(context.Background(), time.Second)
-	defer done()
-	if server.Shutdown(soon) != nil {
-		_ = server.Close()
-	}
+	_ = loopback.Shutdown(server)
 	serving.Wait()
 	g.sockets.Wait()
 	return err

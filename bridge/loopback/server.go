@@ -2,6 +2,7 @@ package loopback
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -20,6 +21,16 @@ func Server(ctx context.Context, h http.Handler) *http.Server {
 			return context.WithValue(ctx, connKey{}, c)
 		},
 	}
+}
+
+// Shutdown lets requests end for a second, then closes what is still open.
+func Shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
 }
 
 // Upgrade makes a request to a [Server] a WebSocket, and returns the connection below it.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/portolan-mcp/portolan/bridge/loopback"
 	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
@@ -124,17 +125,7 @@ func serve(ctx context.Context, l net.Listener, handler http.Handler, served cha
 			served <- err
 		}
 	}()
-	return func() error { return shutdown(server) }
-}
-
-// shutdown lets requests end for a moment, then closes what is still open.
-func shutdown(server *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return server.Close()
+	return func() error { return loopback.Shutdown(server) }
 }
 
 // hostOf returns the host of an address at which to listen.
