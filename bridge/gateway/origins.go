@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/loopback"
 )
 
@@ -107,11 +107,9 @@ func openOrigins(dir string) (*origins, error) {
 }
 
 func (o *origins) allow(origin string) (token string) {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
+	token = tokenOf(handshake.Random())
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	token = tokenOf(key)
 	o.run.add(origin, token)
 	return token
 }

@@ -52,16 +52,12 @@ func (p *program) message(line []byte) {
 }
 
 func (p *program) byID(raw []byte) *call {
-	id, ok := parseNumber(raw)
-	if !ok {
-		return nil
-	}
-	return p.calls[id]
+	return p.calls[callID(raw)]
 }
 
 // deliver passes on the answer to a client's request.
 func (p *program) deliver(m *message) {
-	id, _ := parseNumber(m.id.in(m.text))
+	id := callID(m.id.in(m.text))
 	c := p.calls[id]
 	if c == nil || c.answered {
 		return // it was cancelled, or was never asked

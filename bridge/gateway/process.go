@@ -136,10 +136,7 @@ func (p *process) send(line []byte) error {
 		return errBusy
 	}
 	p.queue, p.queued = append(p.queue, line), p.queued+len(line)
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	wakeUp(p.wake)
 	return nil
 }
 
@@ -181,10 +178,7 @@ func (p *process) stop(reason string) {
 	if !started {
 		return
 	}
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	wakeUp(p.wake)
 	go func() {
 		for _, step := range []func(*exec.Cmd){nil, terminateGroup, killGroup} {
 			if step != nil {

@@ -57,7 +57,7 @@ func (s *stream) exit(mine turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn != mine {
-		s.wakeUp() // this response may have taken the other's wake
+		wakeUp(s.wake) // this response may have taken the other's wake
 		return
 	}
 	if s.open = false; !s.begun {
@@ -122,13 +122,14 @@ func (p *program) written(to *peer, s *stream) {
 	count, bytes := 0, 0
 	for i := len(to.replay) - 1; i >= 0; i-- { // the newest first
 		r := to.replay[i]
-		if r.stream == s && !s.isOpen() {
+		open, left := r.state()
+		if r.stream == s && !open {
 			r.over = now
 		}
 		if !r.over.IsZero() {
 			count++
 			bytes += r.size()
-			if r.forgotten() || now.Sub(r.over) > replayTime || count > maxStreams || count > 1 && bytes > maxBytes {
+			if left || now.Sub(r.over) > replayTime || count > maxStreams || count > 1 && bytes > maxBytes {
 				r.leave()
 				continue
 			}
@@ -139,18 +140,11 @@ func (p *program) written(to *peer, s *stream) {
 	to.replay = kept
 }
 
-// isOpen reports whether a response writes the stream.
-func (s *stream) isOpen() bool {
+// state reports whether a response writes the stream, and whether the stream was left for good.
+func (s *stream) state() (open, left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open
-}
-
-// forgotten reports whether a stream was left for good.
-func (s *stream) forgotten() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.left
+	return s.open, s.left
 }
 
 // resume writes the rest of a stream, after the event that the client got last.

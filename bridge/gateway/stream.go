@@ -61,7 +61,7 @@ func (s *stream) put(text []byte) bool {
 		return false
 	}
 	s.add(text)
-	s.wakeUp()
+	wakeUp(s.wake)
 	return true
 }
 
@@ -75,7 +75,7 @@ func (s *stream) end(last []byte) {
 	if s.ended = true; last != nil && !s.left {
 		s.add(last)
 	}
-	s.wakeUp()
+	wakeUp(s.wake)
 }
 
 // add appends to the queue. The caller holds mu.
@@ -84,9 +84,10 @@ func (s *stream) add(text []byte) {
 	s.queue = append(s.queue, event{s.last, text})
 }
 
-func (s *stream) wakeUp() {
+// wakeUp leaves a value for the goroutine that waits for one, unless one is there.
+func wakeUp(wake chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
