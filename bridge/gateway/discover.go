@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
@@ -108,11 +109,5 @@ func isClosed(c <-chan struct{}) bool {
 func (p *program) isProbing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.calls) != 1 {
-		return false
-	}
-	for _, c := range p.calls {
-		return c.result != nil
-	}
-	return false
+	return len(p.calls) == 1 && some(maps.Values(p.calls), func(c *call) bool { return c.result != nil })
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"time"
 )
@@ -107,7 +106,7 @@ func (p *program) ask(m *message) {
 	id := questionID(m.id.in(m.text))
 	to := p.caller()
 	switch {
-	case m.method == "ping" && (to == nil || to.session == "" || to.alone == nil && !p.isBusy(to)):
+	case m.method == "ping" && (to == nil || to.session == "" || to.alone == nil && len(p.callsOf(to)) == 0):
 		_ = p.proc.send(success(m.id.in(m.text), []byte("{}")))
 	case to != nil && to.session == "":
 		_ = p.proc.send(failure(m.id.in(m.text), &fault{Code: codeMethodNotFound, Message: "from " + modern + " on, clients " +
@@ -120,16 +119,6 @@ func (p *program) ask(m *message) {
 	default:
 		p.asked[id] = to
 	}
-}
-
-// isBusy reports whether a client has a request under way.
-func (p *program) isBusy(client *peer) bool {
-	for _, c := range p.calls {
-		if c.peer == client && !c.answered {
-			return true
-		}
-	}
-	return false
 }
 
 // questionID returns an id as the key of program.asked. It is one text for all ways to write a string.
@@ -190,13 +179,9 @@ func (p *program) spread(m *message) {
 // under way, else on its standalone stream. With late, the message belongs to no request,
 // and the standalone stream comes first.
 func (p *program) tell(to *peer, text []byte, late bool) bool {
-	var calls []*call // oldest first
-	for _, id := range slices.Sorted(maps.Keys(p.calls)) {
-		c := p.calls[id]
-		if c.peer == to && !c.answered && c.method != "subscriptions/listen" && c.method != "initialize" {
-			calls = append(calls, c)
-		}
-	}
+	calls := slices.DeleteFunc(p.callsOf(to), func(c *call) bool {
+		return c.method == "subscriptions/listen" || c.method == "initialize"
+	})
 	if len(calls) == 1 && !late && calls[0].out.put(text) {
 		return true
 	}

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -125,6 +128,16 @@ func (p *program) underWay(client *peer) (all, own int) {
 	return all, own
 }
 
+// callsOf returns a client's requests that are under way, the oldest first. p.mu is held.
+func (p *program) callsOf(client *peer) (calls []*call) {
+	for _, id := range slices.Sorted(maps.Keys(p.calls)) {
+		if c := p.calls[id]; c.peer == client && !c.answered {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
 // find returns the program's id of a client's request that is under way, or 0. Pages of one origin without sessions may
 // use the same id: then it is not clear which request is meant.
 func (p *program) find(from *peer, id []byte) (found int64) {
@@ -216,13 +229,14 @@ func (p *program) hold(to *peer) (release func()) {
 // subscription of from. p.mu is held.
 func (p *program) watchedByOthers(from *peer, uri string) bool {
 	delete(from.watches, uri)
-	for _, c := range p.calls {
-		if c.method == "resources/subscribe" && c.uri == uri && c.peer != from && !c.answered {
-			return true
-		}
-	}
-	for other := range p.peers {
-		if other.watches[uri] {
+	return some(maps.Values(p.calls), func(c *call) bool {
+		return c.method == "resources/subscribe" && c.uri == uri && c.peer != from && !c.answered
+	}) || some(maps.Keys(p.peers), func(other *peer) bool { return other.watches[uri] })
+}
+
+func some[V any](values iter.Seq[V], is func(V) bool) bool {
+	for v := range values {
+		if is(v) {
 			return true
 		}
 	}
@@ -242,12 +256,7 @@ func (p *program) join(to *peer) {
 // returns how many clients are left.
 func (p *program) part(from *peer) int {
 	p.mu.Lock()
-	var calls []*call
-	for _, c := range p.calls {
-		if c.peer == from && !c.answered {
-			calls = append(calls, c)
-		}
-	}
+	calls := p.callsOf(from)
 	delete(p.peers, from)
 	for id, to := range p.asked {
 		if to == from {
@@ -275,29 +284,16 @@ func (p *program) unused(client *peer) (since time.Time, free bool) {
 	if client != nil {
 		return client.used, client.open == 0
 	}
-	for client := range p.peers {
-		if client.open > 0 {
-			return p.used, false
-		}
-	}
-	for _, c := range p.calls {
-		if c.result != nil { // the gateway's own request
-			return p.used, false
-		}
-	}
-	return p.used, !p.ended
+	used := some(maps.Keys(p.peers), func(client *peer) bool { return client.open > 0 }) ||
+		some(maps.Values(p.calls), func(c *call) bool { return c.result != nil }) // the gateway's own request
+	return p.used, !used && !p.ended
 }
 
 // isOnlyOf reports whether the program has no client of another owner.
 func (p *program) isOnlyOf(owner string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for client := range p.peers {
-		if client.owner != owner {
-			return false
-		}
-	}
-	return true
+	return !some(maps.Keys(p.peers), func(client *peer) bool { return client.owner != owner })
 }
 
 // stuck reports whether the program was first asked before a time, and has sent nothing.
