@@ -177,14 +177,13 @@ func (c taskCaller) ask(ctx context.Context, method string, params json.RawMessa
 	defer c.task.ask(-1)
 	q := unsent{ctx, method, params, make(chan questionAnswer)}
 	result, err := q.send(ctx, c.session, c.task)
-	late := time.NewTimer(c.limit)
-	defer late.Stop()
+	late := time.After(c.limit)
 	for ctx.Err() == nil && (undelivered(err) || errors.Is(err, context.Canceled)) { // or that request was cancelled
 		select {
 		case c.task.unsent <- q:
 			a := <-q.answer
 			result, err = a.result, a.err
-		case <-late.C:
+		case <-late:
 			return nil, unanswered(errors.New("it took too long"))
 		case <-ctx.Done():
 		}

@@ -148,11 +148,10 @@ func (l *link) stopped() bool { return errors.Is(l.conn.Why(), socket.ErrStopped
 
 // pingLoop pings the extension, and ends the connection when it does not answer.
 func (l *link) pingLoop(ctx context.Context) {
-	ticks := time.NewTicker(pingEvery)
-	defer ticks.Stop()
+	ticks := time.Tick(pingEvery)
 	for {
 		select {
-		case <-ticks.C:
+		case <-ticks:
 			if !l.allowed() { // another process revoked the pairing in the file
 				l.conn.CloseWith(1008, "revoked")
 				return

@@ -87,9 +87,7 @@ func (c *sessionConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		if c.stalled.Load() {
 			return nil
 		}
-		timer := time.NewTimer(stallTime)
-		defer timer.Stop()
-		soon = timer.C
+		soon = time.After(stallTime)
 	}
 	select {
 	case c.turn <- struct{}{}:

@@ -33,9 +33,7 @@ func (b *Bridge) await(ctx context.Context, profile, page string) (*link, error)
 			if waits++; wait <= 0 || waits > 2 || !b.mayConnect() {
 				return nil, err
 			}
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			over = timer.C
+			over = time.After(wait)
 		}
 		select {
 		case <-arrival:

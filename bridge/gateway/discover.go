@@ -66,11 +66,9 @@ func (p *program) discover(ctx context.Context) {
 			return
 		}
 	}
-	timer := time.NewTimer(probeTime)
-	defer timer.Stop()
 	select {
 	case <-probe:
-	case <-timer.C:
+	case <-time.After(probeTime):
 	case <-ctx.Done():
 	}
 }

@@ -118,11 +118,10 @@ func (g *Gateway) Serve(ctx context.Context) error {
 
 // tidy looks for what is unused, until ctx ends.
 func (g *Gateway) tidy(ctx context.Context) {
-	ticker := time.NewTicker(max(10*time.Millisecond, min(time.Second, g.opts.Idle/4, g.opts.Start/4)))
-	defer ticker.Stop()
+	ticks := time.Tick(max(10*time.Millisecond, min(time.Second, g.opts.Idle/4, g.opts.Start/4)))
 	for {
 		select {
-		case now := <-ticker.C:
+		case now := <-ticks:
 			admitted, err := g.origins.load()
 			for _, e := range g.entries {
 				e.tidy(now, func(owner string) bool { return err != nil || admitted.knows(owner) })
@@ -186,8 +185,7 @@ func (g *Gateway) stop() {
 		close(g.empty)
 	}
 	g.mu.Unlock()
-	again := time.NewTicker(50 * time.Millisecond) // for a process that was about to start
-	defer again.Stop()
+	again := time.Tick(50 * time.Millisecond) // for a process that was about to start
 	late := time.After(4*g.opts.Grace + time.Second)
 	for {
 		for _, e := range g.entries {
@@ -196,7 +194,7 @@ func (g *Gateway) stop() {
 		select {
 		case <-g.empty:
 			return
-		case <-again.C:
+		case <-again:
 		case <-late:
 			return
 		}

@@ -79,10 +79,8 @@ func (e *entry) pause(ctx context.Context) *fault {
 	if wait <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
 		return internalFault("the client has left")

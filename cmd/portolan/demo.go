@@ -133,8 +133,7 @@ func countdown(ctx context.Context, req *mcp.CallToolRequest, in struct {
 	if delay <= 0 || delay > time.Second {
 		delay = 200 * time.Millisecond
 	}
-	ticks := time.NewTicker(delay)
-	defer ticks.Stop()
+	ticks := time.Tick(delay)
 	for i := range from {
 		if token := req.Params.GetProgressToken(); token != nil {
 			req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
@@ -142,7 +141,7 @@ func countdown(ctx context.Context, req *mcp.CallToolRequest, in struct {
 			})
 		}
 		select {
-		case <-ticks.C:
+		case <-ticks:
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		}
