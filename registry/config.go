@@ -377,7 +377,7 @@ func modelName(server, tool string, renames map[string]string) string {
 // overrideArguments returns what the server gets of the arguments that a model wrote.
 func overrideArguments(override, args []byte) []byte {
 	fixed := rawjson.Get(override, "fixed")
-	hidden := rawjson.Get(override, "hideParams")
+	hidden := rawjson.Strings(rawjson.Get(override, "hideParams"))
 	if fixed == nil && hidden == nil {
 		return args
 	}
@@ -390,13 +390,7 @@ func overrideArguments(override, args []byte) []byte {
 		return nil
 	}
 	err := rawjson.Members(args, func(key string, value []byte) error {
-		leaves := rawjson.Get(fixed, key) != nil
-		rawjson.Elements(hidden, func(name []byte) error {
-			s, _ := rawjson.String(name)
-			leaves = leaves || s == key
-			return nil
-		})
-		if leaves {
+		if rawjson.Get(fixed, key) != nil || slices.Contains(hidden, key) {
 			return nil
 		}
 		return add(key, value)

@@ -356,13 +356,7 @@ func claims(t *Tool, hints ...string) bool {
 		return false
 	}
 	annotations := rawjson.Get(def, "annotations")
-	values, _ := rawjson.Pick(annotations, hints...)
-	claimed := false
-	for _, hint := range values {
-		is, _ := rawjson.Bool(hint)
-		claimed = claimed || is
-	}
-	return claimed
+	return slices.ContainsFunc(hints, func(hint string) bool { return rawjson.IsTrue(annotations, hint) })
 }
 
 // pinSlice bounds how long the registry makes pins without a pause: a browser has

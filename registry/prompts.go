@@ -187,9 +187,8 @@ func checkPrompt(def, arguments []byte) error {
 		return nil
 	}
 	return rawjson.Elements(list, func(argument []byte) error {
-		values, _ := rawjson.Pick(argument, "name", "required")
-		name, _ := rawjson.String(values[0])
-		if required, _ := rawjson.Bool(values[1]); required && !given[name] {
+		name := rawjson.Text(argument, "name")
+		if rawjson.IsTrue(argument, "required") && !given[name] {
 			return Because(ErrInvalidArguments, "the argument "+text.Plain(name, 100)+" is missing")
 		}
 		return nil

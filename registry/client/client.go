@@ -274,12 +274,11 @@ func (d *dial) implementation(server []byte) registry.Implementation {
 			return nil
 		}
 		icon := registry.Icon{Src: src, MIMEType: d.word(b, "mimeType", maxServerWord), Theme: d.word(b, "theme", maxServerWord)}
-		_ = rawjson.Elements(rawjson.Get(b, "sizes"), func(size []byte) error {
-			if s, ok := rawjson.String(size); ok && len(icon.Sizes) < maxServerIcons {
-				icon.Sizes = append(icon.Sizes, d.plain(s, maxServerWord))
+		for _, size := range rawjson.Strings(rawjson.Get(b, "sizes")) {
+			if len(icon.Sizes) < maxServerIcons {
+				icon.Sizes = append(icon.Sizes, d.plain(size, maxServerWord))
 			}
-			return nil
-		})
+		}
 		i.Icons = append(i.Icons, icon)
 		return nil
 	})

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -120,16 +121,7 @@ func probeTime(ctx context.Context) time.Duration {
 	return time.Until(deadline) / 2
 }
 
-func listsModern(versions []byte) bool {
-	found := false
-	_ = rawjson.Elements(versions, func(v []byte) error {
-		if s, _ := rawjson.String(v); s == modern {
-			found = true
-		}
-		return nil
-	})
-	return found
-}
+func listsModern(versions []byte) bool { return slices.Contains(rawjson.Strings(versions), modern) }
 
 // initialize opens a session of the versions up to 2025-11-25 over streamable HTTP.
 func (d *dial) initialize(ctx context.Context) (*Session, error) {

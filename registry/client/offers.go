@@ -256,12 +256,9 @@ func (s *Session) acknowledged(f *follow, granted []byte) {
 		return
 	}
 	has := map[string]bool{}
-	_ = rawjson.Elements(rawjson.Get(granted, "resourceSubscriptions"), func(uri []byte) error {
-		if u, ok := rawjson.String(uri); ok {
-			has[u] = true
-		}
-		return nil
-	})
+	for _, uri := range rawjson.Strings(rawjson.Get(granted, "resourceSubscriptions")) {
+		has[uri] = true
+	}
 	s.mu.Lock()
 	for i, uri := range f.uris[:f.asked] {
 		if !has[uri] {

@@ -167,19 +167,12 @@ func (v *Value) readBindings() error {
 
 // extra reads what is not the same for every page.
 func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks, apps map[int]bool) {
-	page.Private, _ = rawjson.Bool(rawjson.Get(extra, "private"))
+	page.Private = rawjson.IsTrue(extra, "private")
 	_ = rawjson.Elements(rawjson.Get(extra, "drops"), func(drop []byte) error {
-		var d registry.Drop
-		words := []*string{&d.Name, &d.Reason}
-		_ = rawjson.Elements(drop, func(word []byte) error {
-			if len(words) > 0 {
-				raw, _ := rawjson.String(word)
-				*words[0] = s.d.plain(raw, maxServerText)
-				words = words[1:]
-			}
-			return nil
-		})
-		page.Dropped = append(page.Dropped, d)
+		if words := rawjson.Strings(drop); len(words) == 2 {
+			name, reason := s.d.plain(words[0], maxServerText), s.d.plain(words[1], maxServerText)
+			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: reason})
+		}
 		return nil
 	})
 	if next, ok := rawjson.String(rawjson.Get(extra, "next")); ok {

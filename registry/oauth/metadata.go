@@ -45,19 +45,8 @@ func textsOf(json []byte, key string) (list []string, ok bool) {
 	if rawjson.Kind(raw) != 'a' {
 		return nil, false
 	}
-	_ = rawjson.Elements(raw, func(value []byte) error {
-		if s, ok := rawjson.String(value); ok && len(list) < maxScopes {
-			list = append(list, s)
-		}
-		return nil
-	})
-	return list, true
-}
-
-func isTrue(json []byte, key string) bool {
-	raw := rawjson.Get(json, key)
-	v, _ := rawjson.Bool(raw)
-	return v
+	list = rawjson.Strings(raw)
+	return list[:min(len(list), maxScopes)], true
 }
 
 // maxDepth bounds the nesting of metadata.
@@ -207,8 +196,8 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	m.offline = slices.Contains(offered, "offline_access")
 	signed, _ := textsOf(doc, "dpop_signing_alg_values_supported")
 	m.dpop = slices.Contains(signed, "ES256")
-	m.cimd = isTrue(doc, "client_id_metadata_document_supported")
-	m.iss = isTrue(doc, "authorization_response_iss_parameter_supported")
+	m.cimd = rawjson.IsTrue(doc, "client_id_metadata_document_supported")
+	m.iss = rawjson.IsTrue(doc, "authorization_response_iss_parameter_supported")
 	return nil
 }
 

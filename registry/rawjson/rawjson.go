@@ -71,6 +71,23 @@ func Text(b []byte, key string) string {
 	return s
 }
 
+// IsTrue reports whether the member key of the object b is true.
+func IsTrue(b []byte, key string) bool {
+	v, _ := Bool(Get(b, key))
+	return v
+}
+
+// Strings returns the strings among the elements of the array b.
+func Strings(b []byte) (list []string) {
+	_ = Elements(b, func(value []byte) error {
+		if s, ok := String(value); ok {
+			list = append(list, s)
+		}
+		return nil
+	})
+	return list
+}
+
 // Pick returns the values of the members names of the object b, in the order of names. A
 // missing member has a nil value.
 func Pick(b []byte, names ...string) ([][]byte, error) {

@@ -198,10 +198,8 @@ func (x *exchange) emitText(m message, last bool) {
 	}
 	cut := message{id: m.id}
 	if rawjson.Kind(m.fault) == 'o' {
-		code := rawjson.Get(m.fault, "code")
-		words := rawjson.Get(m.fault, "message")
-		text, _ := rawjson.String(words)
-		n, _ := rawjson.Int(code)
+		text := rawjson.Text(m.fault, "message")
+		n, _ := rawjson.Int(rawjson.Get(m.fault, "code"))
 		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)
 		cut.fault = append(cut.fault, `,"message":`...)
 		cut.fault = append(rawjson.AppendString(cut.fault, text[:min(len(text), maxErrorText)]), '}')

@@ -241,9 +241,7 @@ func (p *Platform) Pin(table, index uint32) string {
 func (p *Platform) Risky(table, index uint32, done func(bool)) {
 	t := p.table(table)
 	def := payloadAt(t.shown, index)
-	annotations := rawjson.Get(def, "annotations")
-	hint := rawjson.Get(annotations, "destructiveHint")
-	destroys, _ := rawjson.Bool(hint)
+	destroys := rawjson.IsTrue(rawjson.Get(def, "annotations"), "destructiveHint")
 	done(destroys || len(t.flags[index]) > 0 || len(poison.Definition(def, nil)) > 0)
 }
 

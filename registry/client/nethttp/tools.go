@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -60,8 +61,7 @@ const cutMark = "… (cut)"
 
 // cutDescription returns a definition whose description has at most so many bytes.
 func cutDescription(def []byte, most int) []byte {
-	description := rawjson.Get(def, "description")
-	words, _ := rawjson.String(description)
+	words := rawjson.Text(def, "description")
 	if len(words) <= most {
 		return def
 	}
@@ -242,12 +242,7 @@ func isForModels(meta []byte) bool {
 	if rawjson.Kind(visibility) != 'a' {
 		return true
 	}
-	found := false
-	_ = rawjson.Elements(visibility, func(who []byte) error {
-		found = found || string(who) == `"model"`
-		return nil
-	})
-	return found
+	return slices.Contains(rawjson.Strings(visibility), "model")
 }
 
 // isControl reports whether a name with this character cannot be called. U+FFFD stands

@@ -247,13 +247,11 @@ var methods = [...]method{
 		if err != nil {
 			return nil, err
 		}
-		values, _ := rawjson.Pick(params, "skills", "approve")
-		skills, err := stringList(values[0], "skills")
+		skills, err := stringList(rawjson.Get(params, "skills"), "skills")
 		if err != nil {
 			return nil, err
 		}
-		approve, _ := rawjson.Bool(values[1])
-		reasons, err := a.reg.ReviewSkills(name, approve, skills...)
+		reasons, err := a.reg.ReviewSkills(name, rawjson.IsTrue(params, "approve"), skills...)
 		return texts(reasons), err
 	}},
 	{name: "takePins", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
@@ -285,8 +283,7 @@ var methods = [...]method{
 	}},
 	{name: "signOut", change: func(ctx context.Context, a *API, name string, _ []byte) error { return a.reg.SignOut(ctx, name) }},
 	{name: "setEnabled", change: func(_ context.Context, a *API, name string, params []byte) error {
-		raw := rawjson.Get(params, "enabled")
-		enabled, ok := rawjson.Bool(raw)
+		enabled, ok := rawjson.Bool(rawjson.Get(params, "enabled"))
 		if !ok {
 			return registry.Because(errUsage, "enabled is not a boolean")
 		}
@@ -304,9 +301,7 @@ var methods = [...]method{
 		return null, ctx.Err()
 	}},
 	{name: "online", do: func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		raw := rawjson.Get(params, "online")
-		online, _ := rawjson.Bool(raw)
-		a.reg.SetOnline(online)
+		a.reg.SetOnline(rawjson.IsTrue(params, "online"))
 		return null, nil
 	}},
 	{name: "resources", do: func(ctx context.Context, a *API, params []byte) ([]byte, error) {
@@ -341,18 +336,14 @@ var methods = [...]method{
 		return a.reg.ReadResource(ctx, name, uri)
 	}},
 	{name: "getPrompt", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		args := rawjson.Get(params, "args")
-		return a.reg.GetPrompt(ctx, name, args)
+		return a.reg.GetPrompt(ctx, name, rawjson.Get(params, "args"))
 	}},
 	{name: "askSkill", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		values, _ := rawjson.Pick(params, "params", "directory")
-		directory, _ := rawjson.Bool(values[1])
-		return a.reg.AskSkill(ctx, name, values[0], directory)
+		return a.reg.AskSkill(ctx, name, rawjson.Get(params, "params"), rawjson.IsTrue(params, "directory"))
 	}},
 	{name: "waitTask", ask: waitTask},
 	{name: "complete", ask: func(ctx context.Context, a *API, name string, params []byte) (*registry.Result, error) {
-		about := rawjson.Get(params, "params")
-		return a.reg.Complete(ctx, name, about)
+		return a.reg.Complete(ctx, name, rawjson.Get(params, "params"))
 	}},
 }
 
@@ -368,8 +359,7 @@ func (a *API) approve(server string, params []byte, key string, approve func(*re
 }
 
 func stringField(params []byte, key string) (string, error) {
-	raw := rawjson.Get(params, key)
-	s, ok := rawjson.String(raw)
+	s, ok := rawjson.String(rawjson.Get(params, key))
 	if !ok {
 		return "", registry.Because(errUsage, key+" is not a string")
 	}

@@ -76,11 +76,7 @@ func ParseStart(json []byte) (Start, error) {
 				return nil
 			})
 		case "early":
-			return rawjson.Elements(value, func(url []byte) error {
-				href, _ := rawjson.String(url)
-				s.Early = append(s.Early, href)
-				return nil
-			})
+			s.Early, ok = rawjson.Strings(value), true
 		case "roots":
 			s.Roots, ok = parseRoots(value), true
 		case "limits":
@@ -98,10 +94,7 @@ func ParseStart(json []byte) (Start, error) {
 func parseRoots(list []byte) []registry.Root {
 	roots := []registry.Root{}
 	_ = rawjson.Elements(list, func(root []byte) error {
-		values, _ := rawjson.Pick(root, "uri", "name")
-		uri, _ := rawjson.String(values[0])
-		name, _ := rawjson.String(values[1])
-		roots = append(roots, registry.Root{URI: uri, Name: name})
+		roots = append(roots, registry.Root{URI: rawjson.Text(root, "uri"), Name: rawjson.Text(root, "name")})
 		return nil
 	})
 	return roots
