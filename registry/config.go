@@ -383,10 +383,7 @@ func overrideArguments(override, args []byte) []byte {
 	}
 	out := []byte{'{'}
 	add := func(key string, value []byte) error {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendString(out, key), ':'), value...)
+		out = rawjson.AppendMember(out, key, value)
 		return nil
 	}
 	err := rawjson.Members(args, func(key string, value []byte) error {

@@ -113,8 +113,9 @@ func New(p Platform, opts *Options) *Client {
 	c.capabilities = object(joinMembers(asks, older))
 	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
 	c.meta = member(nil, metaVersion, modern)
-	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
-	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", object(joinMembers(asks, []byte(c.extensions()))))
+	c.meta = rawjson.AppendMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
+	modernCapabilities := object(joinMembers(asks, []byte(c.extensions())))
+	c.meta = rawjson.AppendMember(c.meta, "io.modelcontextprotocol/clientCapabilities", modernCapabilities)
 	return c
 }
 
@@ -151,13 +152,13 @@ func (c *Client) olderCapabilities() (members []byte) {
 		if c.roots, err = rootList(c.opts.Roots); err != nil {
 			c.roots = []byte("[]")
 		}
-		members = rawMember(members, "roots", []byte(`{"listChanged":true}`))
+		members = rawjson.AppendMember(members, "roots", []byte(`{"listChanged":true}`))
 	}
 	switch {
 	case c.opts.Sample != nil && c.opts.SampleTools:
-		members = rawMember(members, "sampling", []byte(`{"tools":{}}`))
+		members = rawjson.AppendMember(members, "sampling", []byte(`{"tools":{}}`))
 	case c.opts.Sample != nil:
-		members = rawMember(members, "sampling", []byte(`{}`))
+		members = rawjson.AppendMember(members, "sampling", []byte(`{}`))
 	}
 	return members
 }

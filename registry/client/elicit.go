@@ -151,7 +151,7 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 		return []byte(cancelled), nil
 	}
 	if awaitsEnd {
-		shown = rawMember(shown, "awaitsEnd", []byte("true"))
+		shown = rawjson.AppendMember(shown, "awaitsEnd", []byte("true"))
 	}
 	result, err := s.whileAsked(ctx, calls, func(ctx context.Context) ([]byte, error) {
 		if id := rawjson.Text(params, "elicitationId"); id != "" {
@@ -317,7 +317,7 @@ func (d *dial) askedForm(params []byte) ([]byte, error) {
 			return nil
 		}
 		value, err := d.asked(key, value)
-		members = rawMember(members, key, value)
+		members = rawjson.AppendMember(members, key, value)
 		return err
 	})
 	return members, err
@@ -362,7 +362,7 @@ func (d *dial) asked(key string, value []byte) ([]byte, error) {
 		var members []byte
 		err := rawjson.Members(value, func(key string, value []byte) error {
 			value, err := d.asked(key, value)
-			members = rawMember(members, key, value)
+			members = rawjson.AppendMember(members, key, value)
 			return err
 		})
 		return object(members), err
@@ -376,7 +376,7 @@ func withDefaults(result, properties []byte) []byte {
 	var added []byte
 	_ = rawjson.Members(properties, func(key string, property []byte) error {
 		if fallback := rawjson.Get(property, "default"); fallback != nil && rawjson.Get(content, key) == nil {
-			added = rawMember(added, key, fallback)
+			added = rawjson.AppendMember(added, key, fallback)
 		}
 		return nil
 	})
@@ -384,5 +384,5 @@ func withDefaults(result, properties []byte) []byte {
 		return result
 	}
 	others := membersOf(result, func(name string) bool { return name != "content" })
-	return object(rawMember(others, "content", object(joinMembers(membersOf(content, nil), added))))
+	return object(rawjson.AppendMember(others, "content", object(joinMembers(membersOf(content, nil), added))))
 }

@@ -52,14 +52,14 @@ func (q *inputs) answer(ctx context.Context, questions []byte) (member []byte, e
 			if q.answered != nil {
 				q.answered[key] = true
 			}
-			answers = rawMember(answers, key, answer)
+			answers = rawjson.AppendMember(answers, key, answer)
 		}
 		return err
 	})
 	if err != nil || answers == nil {
 		return nil, err
 	}
-	return rawMember(nil, "inputResponses", object(answers)), nil
+	return rawjson.AppendMember(nil, "inputResponses", object(answers)), nil
 }
 
 // inputRounds counts what one request has been through.
@@ -110,7 +110,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	}
 	var members []byte
 	if state := rawjson.Get(result, "requestState"); state != nil {
-		members = rawMember(members, "requestState", state)
+		members = rawjson.AppendMember(members, "requestState", state)
 	}
 	answers, err := r.answer(ctx, rawjson.Get(result, "inputRequests"))
 	if err == nil && answers == nil {

@@ -61,25 +61,14 @@ func replyError(id []byte, code int64, message string) []byte {
 
 // member appends "key":"value" to members.
 func member(members []byte, key, value string) []byte {
-	members = rawMember(members, key, nil)
-	return rawjson.AppendString(members, value)
-}
-
-// rawMember appends "key":value to members.
-func rawMember(members []byte, key string, value []byte) []byte {
-	if len(members) > 0 {
-		members = append(members, ',')
-	}
-	members = rawjson.AppendString(members, key)
-	members = append(members, ':')
-	return append(members, value...)
+	return rawjson.AppendString(rawjson.AppendMember(members, key, nil), value)
 }
 
 // membersOf returns the members of an object without its braces: all, or those whose names fit.
 func membersOf(object []byte, fits func(name string) bool) (members []byte) {
 	_ = rawjson.Members(object, func(key string, value []byte) error {
 		if fits == nil || fits(key) {
-			members = rawMember(members, key, value)
+			members = rawjson.AppendMember(members, key, value)
 		}
 		return nil
 	})

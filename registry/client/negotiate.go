@@ -139,8 +139,8 @@ func (d *dial) initialize(ctx context.Context) (*Session, error) {
 // that ends it is sent, but its answer is not waited for.
 func (s *Session) initialize(ctx context.Context) error {
 	params := member(nil, "protocolVersion", legacy)
-	params = rawMember(params, "capabilities", s.d.c.capabilities)
-	params = rawMember(params, "clientInfo", s.d.c.impl)
+	params = rawjson.AppendMember(params, "capabilities", s.d.c.capabilities)
+	params = rawjson.AppendMember(params, "clientInfo", s.d.c.impl)
 	e, err := s.send(ctx, &rpc{method: "initialize", params: params, quiet: true, head: func(header string) {
 		id := headerOf(header, "mcp-session-id")
 		s.d.sessionID.Store(&id)

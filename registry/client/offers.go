@@ -187,22 +187,22 @@ func (s *Session) filter() (members []byte, asked *follow) {
 	tasks, listChanged := text.Keys(s.woken), s.info.ListChanged
 	s.mu.Unlock()
 	if len(tasks) > 0 {
-		members = rawMember(members, "taskIds", list(tasks))
+		members = rawjson.AppendMember(members, "taskIds", list(tasks))
 	}
 	if listChanged {
-		members = rawMember(members, "toolsListChanged", []byte("true"))
+		members = rawjson.AppendMember(members, "toolsListChanged", []byte("true"))
 	}
 	if asked == nil {
 		return members, nil
 	}
 	if asked.Prompts {
-		members = rawMember(members, "promptsListChanged", []byte("true"))
+		members = rawjson.AppendMember(members, "promptsListChanged", []byte("true"))
 	}
 	if asked.Resources {
-		members = rawMember(members, "resourcesListChanged", []byte("true"))
+		members = rawjson.AppendMember(members, "resourcesListChanged", []byte("true"))
 	}
 	if len(uris) > len("[]") {
-		members = rawMember(members, "resourceSubscriptions", uris)
+		members = rawjson.AppendMember(members, "resourceSubscriptions", uris)
 	}
 	return members, asked
 }

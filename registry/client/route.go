@@ -112,7 +112,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	case method == "sampling/createMessage" && s.d.c.opts.Sample != nil:
 		s.ask(id, params, mail, errManySamples, s.sample)
 	case method == "roots/list" && s.d.c.rootsNow() != nil:
-		s.post(reply(id, object(rawMember(nil, "roots", s.d.c.rootsNow()))))
+		s.post(reply(id, object(rawjson.AppendMember(nil, "roots", s.d.c.rootsNow()))))
 	default:
 		s.post(replyError(id, registry.CodeMethodNotFound, "method not found"))
 	}

@@ -76,7 +76,7 @@ func (s *Session) sampled(params []byte) ([]byte, error) {
 		if key == "messages" && messages == '0' {
 			value = []byte("[]") // go-sdk writes an empty list as null
 		}
-		shown = rawMember(shown, key, value)
+		shown = rawjson.AppendMember(shown, key, value)
 		return nil
 	})
 	return object(shown), nil

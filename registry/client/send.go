@@ -61,7 +61,7 @@ func (w *wait) begin(ctx context.Context) error {
 	}
 	meta := r.meta[:len(r.meta):len(r.meta)]
 	if r.progress != nil {
-		meta = rawMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
+		meta = rawjson.AppendMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
 	}
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
@@ -250,7 +250,7 @@ func (s *Session) cancelled(id uint32, cause error) {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		reason = "no answer came in time"
 	}
-	params := rawMember(nil, "requestId", strconv.AppendInt(nil, int64(id), 10))
+	params := rawjson.AppendMember(nil, "requestId", strconv.AppendInt(nil, int64(id), 10))
 	posted := s.post(notificationMessage("notifications/cancelled", member(params, "reason", reason), nil))
 	s.mu.Lock()
 	s.lastCancelled = posted

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // streamDelay is how long the first request after connecting has the
@@ -177,7 +178,7 @@ func (s *Session) stream(ctx context.Context, st *optionalStream, overlaps bool)
 		id := int64(mail.id)
 		var filter []byte
 		filter, mail.follow = s.filter()
-		params := rawMember(nil, "notifications", object(filter))
+		params := rawjson.AppendMember(nil, "notifications", object(filter))
 		r.url = s.postURL
 		r.x = s.exchange(mail, "POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
 		r.x.add("Mcp-Method", "subscriptions/listen")

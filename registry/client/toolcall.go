@@ -34,10 +34,10 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		arguments = []byte("{}")
 	}
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
-	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
+	params = rawjson.AppendMember(member(params, "name", call.Tool), "arguments", arguments)
 	op := OpCall
 	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || (call.Detach || call.Long) && s.tasks && def.mayBeTask()) {
-		op, params = OpTask, rawMember(params, "task", []byte("{}"))
+		op, params = OpTask, rawjson.AppendMember(params, "task", []byte("{}"))
 	}
 	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: membersOf(call.Meta, isCallers), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}
 	if s.modern {

@@ -28,14 +28,12 @@ type Crypto interface {
 func jsonObject(pairs ...string) string {
 	out := []byte{'{'}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] == "" {
+		value := pairs[i+1]
+		if value == "" {
 			continue
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(rawjson.AppendString(out, pairs[i]), ':')
-		if value := pairs[i+1]; value[0] == 0 {
+		out = rawjson.AppendMember(out, pairs[i], nil)
+		if value[0] == 0 {
 			out = append(out, value[1:]...)
 		} else {
 			out = rawjson.AppendString(out, value)

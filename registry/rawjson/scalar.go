@@ -66,6 +66,14 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// AppendMember appends "key":value to an object that is begun, or to members without braces.
+func AppendMember(dst []byte, key string, value []byte) []byte {
+	if len(dst) > 0 && dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(AppendString(dst, key), ':'), value...)
+}
+
 // decodeString decodes a string that skipString has accepted.
 func decodeString(raw []byte) string {
 	in := raw[1 : len(raw)-1]

@@ -68,13 +68,10 @@ func cutDescription(def []byte, most int) []byte {
 	short := rawjson.AppendString(nil, text.Cut(words, most-len(cutMark))+cutMark)
 	out := []byte{'{'}
 	_ = rawjson.Members(def, func(key string, value []byte) error {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
 		if key == "description" {
 			value = short
 		}
-		out = append(append(rawjson.AppendString(out, key), ':'), value...)
+		out = rawjson.AppendMember(out, key, value)
 		return nil
 	})
 	return append(out, '}')
