@@ -268,10 +268,8 @@ func checkHeader(name, value string) error {
 	if name == "" {
 		return Because(ErrInvalidConfig, "a header has no name")
 	}
-	for i := 0; i < len(name); i++ {
-		if !isTokenByte(name[i]) {
-			return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
-		}
+	if !text.IsToken(name) {
+		return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
 	}
 	if slices.Contains(wire.ForbiddenHeaders, text.Lower(name)) {
 		return Because(ErrInvalidConfig, `header "`+name+`" is set by the protocol and cannot be configured`)
@@ -282,12 +280,6 @@ func checkHeader(name, value string) error {
 		}
 	}
 	return nil
-}
-
-// isTokenByte reports whether b is a tchar of RFC 9110, section 5.6.2.
-func isTokenByte(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
-		strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
 }
 
 // checkOverrides says what of [ServerConfig.Overrides] is not sound, or nil.

@@ -53,8 +53,11 @@ type bindingError string
 
 func (e bindingError) Error() string { return string(e) }
 
-// maxBindings bounds the headers of one call.
-const maxBindings = 64
+// The bounds of the headers of one call: how many, and bytes of a name.
+const (
+	maxBindings  = 64
+	maxBoundName = 128
+)
 
 // bindings reads the x-mcp-header annotations of a tool definition.
 func bindings(def []byte) ([]binding, error) {
@@ -118,7 +121,7 @@ func bind(taken []binding, path []string, property, header *rawjson.Node) (bindi
 		return binding{}, bindingError("x-mcp-header is on a parameter that is not a string, an integer or a boolean")
 	}
 	name, ok := header.Text()
-	if !ok || !isToken(name) {
+	if !ok || len(name) > maxBoundName || !text.IsToken(name) {
 		return binding{}, bindingError("x-mcp-header is not a header name")
 	}
 	lower := text.Lower(name)
@@ -131,12 +134,6 @@ func bind(taken []binding, path []string, property, header *rawjson.Node) (bindi
 		return binding{}, bindingError("too many x-mcp-header annotations")
 	}
 	return binding{path, name}, nil
-}
-
-// isToken reports whether s is a token of RFC 9110, section 5.6.2.
-func isToken(s string) bool {
-	const token = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
-	return s != "" && len(s) <= 128 && strings.Trim(s, token) == ""
 }
 
 // paramHeaders are the Mcp-Param-* headers of a call, names and values in turn.

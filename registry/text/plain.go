@@ -3,6 +3,7 @@ package text
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -36,6 +37,12 @@ func Plain(s string, most int) string {
 		return string(line)
 	}
 	return s
+}
+
+// IsToken reports whether s is a token of RFC 9110, section 5.6.2.
+func IsToken(s string) bool {
+	const token = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+	return s != "" && strings.Trim(s, token) == ""
 }
 
 // IsVisible reports whether s has visible ASCII only.
