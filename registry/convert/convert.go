@@ -28,6 +28,7 @@ package convert
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
@@ -132,11 +133,6 @@ func describe(def *rawjson.Node, name string) string {
 
 // isAnthropicKey reports whether Anthropic takes key as the name of a property of the root.
 func isAnthropicKey(key string) bool {
-	for i := 0; i < len(key); i++ {
-		b := key[i]
-		if !('a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '.' || b == '-') {
-			return false
-		}
-	}
-	return 0 < len(key) && len(key) <= 64
+	const taken = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+	return 0 < len(key) && len(key) <= 64 && strings.Trim(key, taken) == ""
 }

@@ -63,13 +63,7 @@ func (c *converter) fold(v *view, key, path string) {
 		if i == 0 {
 			required = needs
 		} else {
-			both := required[:0]
-			for _, name := range required {
-				if needed[name] {
-					both = append(both, name)
-				}
-			}
-			required = both
+			required = slices.DeleteFunc(required, func(name string) bool { return !needed[name] })
 		}
 		forms = append(forms, describeForm(w.schema, needs, needed))
 		describeSchema(w.schema, w.notes)

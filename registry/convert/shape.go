@@ -80,12 +80,7 @@ func isTexts(v *rawjson.Node) bool  { return v.Kind == 'a' && everyValue(v.Value
 func isSchema(v *rawjson.Node) bool { return v.Kind == 'o' || v.Kind == 'b' }
 
 func everyValue(list []*rawjson.Node, ok func(*rawjson.Node) bool) bool {
-	for _, v := range list {
-		if !ok(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(v *rawjson.Node) bool { return !ok(v) })
 }
 
 // nullBeyond replaces the text of numbers beyond a float64 by null, as JSON.stringify

@@ -100,14 +100,7 @@ func hasID(n *rawjson.Node) bool {
 // hasIDWithin reports whether a part within has one. References of that part then begin
 // there, and not at the root.
 func hasIDWithin(n *rawjson.Node) bool {
-	if n.Is('o') || n.Is('a') {
-		for _, part := range n.Values {
-			if hasID(part) {
-				return true
-			}
-		}
-	}
-	return false
+	return (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
 }
 
 func textAt(s *rawjson.Node, key string) (string, bool) {
@@ -250,12 +243,7 @@ func (v *validator) values(s, value *rawjson.Node, path string) {
 }
 
 func (v *validator) among(list []*rawjson.Node, value *rawjson.Node) bool {
-	for _, e := range list {
-		if v.equal(e, value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(e *rawjson.Node) bool { return v.equal(e, value) })
 }
 
 func (v *validator) object(s, value *rawjson.Node, path string, depth int) {
