@@ -117,6 +117,7 @@ func (r *Registry) Logs(level string, servers ...string) []LogEntry {
 		}
 	}
 	var all []LogEntry
+	least := slices.Index(wire.LogLevels, level)
 	for {
 		var oldest *[]LogEntry
 		for i := range logs {
@@ -127,15 +128,11 @@ func (r *Registry) Logs(level string, servers ...string) []LogEntry {
 		if oldest == nil {
 			return all
 		}
-		if e := (*oldest)[0]; atLeast(e.Level, level) {
+		if e := (*oldest)[0]; slices.Index(wire.LogLevels, e.Level) >= least {
 			all = append(all, e)
 		}
 		*oldest = (*oldest)[1:]
 	}
-}
-
-func atLeast(level, least string) bool {
-	return slices.Index(wire.LogLevels, level) >= slices.Index(wire.LogLevels, least)
 }
 
 // SubscribeLogs calls fn with each further entry until the returned function is called. It

@@ -298,15 +298,10 @@ func readAll(p Payload, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer release(p)
-	return p.JSON()
-}
-
-// release frees what the platform holds for a payload.
-func release(p Payload) {
 	if held, ok := p.(interface{ Release() }); ok {
-		held.Release()
+		defer held.Release()
 	}
+	return p.JSON()
 }
 
 // readTTL takes the least ttlMs of all pages and whether a page is the user's own (2026-07-28).

@@ -94,7 +94,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	text := []byte(e.Text)
 	method, isCall := rawjson.String(rawjson.Get(text, "method"))
 	if !isCall {
-		if id, ok := answers(text); ok {
+		if id, ok := rawjson.Int(rawjson.Get(text, "id")); ok {
 			s.toCall(id, e)
 		}
 		return

@@ -317,8 +317,3 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	}()
 	return done
 }
-
-// answers reports the id of the request that message answers.
-func answers(message []byte) (int64, bool) {
-	return rawjson.Int(rawjson.Get(message, "id"))
-}

@@ -90,13 +90,6 @@ func (c *Client) isShared(origin string) bool {
 	return sessions > 1 && !c.platform.Multiplexed(origin)
 }
 
-// leave is called when a session ends.
-func (c *Client) leave(s *Session) {
-	c.mu.Lock()
-	delete(c.live, s)
-	c.mu.Unlock()
-}
-
 // A waiting is a request in line.
 type waiting struct {
 	x    *Exchange
@@ -292,7 +285,9 @@ func (s *Session) shut() bool {
 	}
 	s.mu.Unlock()
 	s.cancel()
-	s.d.c.leave(s)
+	s.d.c.mu.Lock()
+	delete(s.d.c.live, s)
+	s.d.c.mu.Unlock()
 	for _, mail := range s.d.c.waitingOf(s, nil) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		mail.cancel()

@@ -160,25 +160,18 @@ func (p *Platform) noteProtocol(u *url.URL, major int) {
 func (p *Platform) Start(x *client.Exchange) {
 	ctx, cancel := context.WithCancel(context.Background())
 	run := &exchange{Exchange: x, p: p, ctx: ctx}
-	if !p.begin(run, cancel) {
-		cancel()
-		go run.end(client.Network, "the client was closed") // the caller may hold locks
-	}
-}
-
-// begin runs an exchange in a goroutine that Close waits for. It is false after Close.
-func (p *Platform) begin(x *exchange, cancel context.CancelFunc) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return false
+		cancel()
+		go run.end(client.Network, "the client was closed") // the caller may hold locks
+		return
 	}
 	p.live[x.ID] = cancel
 	p.running.Go(func() {
 		defer cancel()
-		x.run()
+		run.run()
 	})
-	return true
 }
 
 // Cancel implements [client.Platform].

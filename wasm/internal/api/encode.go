@@ -101,8 +101,6 @@ func texts(list []string) []byte {
 	return out.end()
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
 // encodeState writes a StateEvent about the named servers.
 func encodeState(reg *registry.Registry, names map[string]bool) []byte {
 	status, _ := reg.Status()
@@ -135,7 +133,7 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	if h.Latency == 0 {
 		o.raw("latencyMs", null)
 	} else {
-		o.float("latencyMs", ms(h.Latency))
+		o.float("latencyMs", float64(h.Latency.Microseconds())/1000)
 	}
 	if h.HeldCount > 0 {
 		o.num("heldCount", int64(h.HeldCount))

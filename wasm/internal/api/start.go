@@ -60,7 +60,8 @@ func ParseStart(json []byte) (Start, error) {
 				case *bool:
 					*to, ok = rawjson.Bool(value)
 				case *time.Duration:
-					*to, ok = duration(value)
+					*to, ok = rawjson.Milliseconds(value)
+					ok = ok && *to >= 0
 				}
 			}
 		}
@@ -109,11 +110,6 @@ func setRoots(_ context.Context, a *API, params []byte) ([]byte, error) {
 		return nil, registry.Because(errUsage, "roots is not an array")
 	}
 	return null, a.SetRoots(parseRoots(list))
-}
-
-func duration(value []byte) (time.Duration, bool) {
-	v, ok := rawjson.Milliseconds(value)
-	return v, ok && v >= 0
 }
 
 func parseLimits(l *registry.Limits, value []byte) error {
