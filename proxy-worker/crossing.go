@@ -35,14 +35,6 @@ func portolanRoom(n int32) unsafe.Pointer {
 // readRoom copies the text in the room.
 func readRoom(n int32) string { return string(room[:n]) }
 
-// cutLine returns the first line of a text, and the other lines.
-func cutLine(text string) (line, rest string) {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return text[:i], text[i+1:]
-	}
-	return text, ""
-}
-
 // fields has the header fields of the text in the room. The policy copies the fields that it keeps.
 var fields []proxy.Pair
 
@@ -52,8 +44,8 @@ func pairsOf(text string) []proxy.Pair {
 	fields = fields[:0]
 	for text != "" {
 		var h proxy.Pair
-		h.Name, text = cutLine(text)
-		h.Value, text = cutLine(text)
+		h.Name, text, _ = strings.Cut(text, "\n")
+		h.Value, text, _ = strings.Cut(text, "\n")
 		fields = append(fields, h)
 	}
 	return fields

@@ -40,8 +40,8 @@ func (r *request) note(code string, now float64) {
 //
 //go:wasmexport portolan_decide
 func decide(n int32, now float64) (result unsafe.Pointer) {
-	method, rest := cutLine(readRoom(n))
-	url, rest := cutLine(rest)
+	method, rest, _ := strings.Cut(readRoom(n), "\n")
+	url, rest, _ := strings.Cut(rest, "\n")
 	header := pairsOf(rest)
 	defer func() {
 		if recover() != nil {

@@ -16,7 +16,7 @@ func parseHost(text string) (host string, ip netip.Addr, ok bool) {
 	if len(text) > 253 || !isASCII(text) {
 		return "", ip, false
 	}
-	host = lower(text)
+	host = strings.ToLower(text)
 	last := ""
 	for last = range strings.SplitSeq(host, ".") {
 		if !isLabel(last) {

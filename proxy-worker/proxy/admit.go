@@ -47,7 +47,7 @@ func admit(method string, header []Pair, t target, bound bool) kind {
 
 func mediaType(value string) string {
 	value, _, _ = strings.Cut(value, ";")
-	return lower(strings.TrimSpace(value))
+	return strings.ToLower(strings.TrimSpace(value))
 }
 
 // namesType reports whether an Accept header names the type.

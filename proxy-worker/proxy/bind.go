@@ -77,7 +77,7 @@ func (p *Policy) binds(token, method, origin string, t target, now time.Time) bo
 	if !ok || len(fields) == 0 || fields[0] != origin {
 		return false
 	}
-	if slices.Contains(fields[1:], lower(method)+" "+t.url) {
+	if slices.Contains(fields[1:], strings.ToLower(method)+" "+t.url) {
 		return true
 	}
 	return isMetadata(t) && slices.ContainsFunc(fields[1:], func(f string) bool {

@@ -119,7 +119,7 @@ func lacks(f Finding, origin string) string {
 	case !allows:
 		return "the preflight's answer lacks Access-Control-Allow-Origin"
 	}
-	allowed := "," + strings.ReplaceAll(lower(joined(f.Header, "access-control-allow-headers")), " ", "") + ","
+	allowed := "," + strings.ReplaceAll(strings.ToLower(joined(f.Header, "access-control-allow-headers")), " ", "") + ","
 	for _, name := range needed[:3] {
 		if !strings.Contains(allowed, ","+name+",") && !strings.Contains(allowed, ",*,") {
 			return "Access-Control-Allow-Headers lacks " + name

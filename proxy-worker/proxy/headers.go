@@ -62,7 +62,7 @@ func connectionFields(header []Pair) map[string]bool {
 			names = map[string]bool{}
 		}
 		for name := range strings.SplitSeq(h.Value, ",") {
-			names[lower(strings.TrimSpace(name))] = true
+			names[strings.ToLower(strings.TrimSpace(name))] = true
 		}
 	}
 	return names

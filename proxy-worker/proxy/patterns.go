@@ -39,7 +39,7 @@ type originPattern struct {
 
 func parseOriginPattern(text string) (originPattern, error) {
 	var p originPattern
-	scheme, host, _ := strings.Cut(lower(text), "://")
+	scheme, host, _ := strings.Cut(strings.ToLower(text), "://")
 	host, p.subdomains = strings.CutPrefix(host, "*.")
 	host, p.anyPort = strings.CutSuffix(host, ":*")
 	origin := scheme + "://" + host

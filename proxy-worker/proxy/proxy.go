@@ -11,7 +11,6 @@ package proxy
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -129,5 +128,3 @@ type Reply struct {
 	// MaxBody bounds the body, in bytes; 0 means no limit.
 	MaxBody int64
 }
-
-func lower(s string) string { return strings.ToLower(s) }

@@ -19,11 +19,7 @@ var encoding = base64.RawURLEncoding.Strict()
 func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 // derive returns a key for one purpose, made from a configured key.
-func derive(key, purpose string) []byte {
-	h := hmac.New(sha256.New, []byte(key))
-	h.Write([]byte(purpose))
-	return h.Sum(nil)
-}
+func derive(key, purpose string) []byte { return mac([]byte(key), purpose) }
 
 // isAmong reports whether key has one of the digests, in constant time.
 func isAmong(digests [][32]byte, key string) bool {
@@ -38,12 +34,12 @@ func isAmong(digests [][32]byte, key string) bool {
 // signed returns fields, an expiry and their HMAC as one word.
 func signed(key []byte, purpose string, expires time.Time, fields []string) string {
 	payload := strconv.FormatInt(expires.Unix(), 10) + "\n" + strings.Join(fields, "\n")
-	return "v1." + encoding.EncodeToString([]byte(payload)) + "." + encoding.EncodeToString(mac(key, purpose, payload))
+	return "v1." + encoding.EncodeToString([]byte(payload)) + "." + encoding.EncodeToString(mac(key, purpose+"\n"+payload))
 }
 
-func mac(key []byte, purpose, payload string) []byte {
+func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte(purpose + "\n" + payload))
+	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
@@ -64,7 +60,7 @@ func verify(keys [][]byte, purpose, token string, now time.Time) ([]string, bool
 	}
 	good := false
 	for _, key := range keys {
-		good = hmac.Equal(sum, mac(key, purpose, string(payload))) || good
+		good = hmac.Equal(sum, mac(key, purpose+"\n"+string(payload))) || good
 	}
 	if !good {
 		return nil, false
@@ -106,11 +102,11 @@ func CheckParties(origin, host string, headers ...string) error {
 	if err := CheckOrigin(origin); err != nil {
 		return err
 	}
-	if t, refused := parseTarget("https://" + host); refused != nil || t.authority() != lower(host) {
+	if t, refused := parseTarget("https://" + host); refused != nil || t.authority() != strings.ToLower(host) {
 		return errors.New("want a host such as mcp.example.com or mcp.example.com:8443, without https:// and :443")
 	}
 	for _, name := range headers {
-		if !isSealable(lower(name), "") {
+		if !isSealable(strings.ToLower(name), "") {
 			return errors.New("want the names of headers that can be sent, without their values")
 		}
 	}
@@ -121,7 +117,7 @@ func CheckParties(origin, host string, headers ...string) error {
 // Config.TicketKeys.
 func (t Ticket) Sign(key string) string {
 	return signed(derive(key, "portolan ticket"), forTicket, t.Expires,
-		[]string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
+		[]string{t.Origin, strings.ToLower(t.Host), strings.ToLower(strings.Join(t.Headers, ","))})
 }
 
 // ticket returns the header names that a ticket for this origin and target adds.
@@ -151,7 +147,7 @@ func (t target) authority() string {
 func Seal(key, origin, host string, header []Pair, random io.Reader) (string, error) {
 	var plain strings.Builder
 	for _, h := range header {
-		name := lower(h.Name)
+		name := strings.ToLower(h.Name)
 		if !isSealable(name, h.Value) {
 			return "", errors.New("the header " + h.Name + " cannot be sent")
 		}
@@ -162,7 +158,7 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return "", err
 	}
-	sealed := box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))
+	sealed := box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, strings.ToLower(host)))
 	return "v1." + encoding.EncodeToString(sealed), nil
 }
 

@@ -28,7 +28,7 @@ func parseTarget(raw string) (target, *refusal) {
 		return target{}, &targetInvalid
 	}
 	scheme, rest, absolute := strings.Cut(raw, ":")
-	t := target{scheme: lower(scheme)}
+	t := target{scheme: strings.ToLower(scheme)}
 	switch {
 	case t.scheme == "https":
 		t.port = 443
