@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
@@ -99,25 +100,11 @@ func (f *formSchema) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(s.Properties, &f.fields); err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(s.Properties))
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err != nil {
-			return nil
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		default:
-			if name, ok := token.(string); ok && depth == 1 {
-				f.names = append(f.names, name)
-				var skipped json.RawMessage
-				_ = d.Decode(&skipped)
-			}
-		}
-	}
+	_ = rawjson.Members(s.Properties, func(name string, _ []byte) error { // null has none
+		f.names = append(f.names, name)
+		return nil
+	})
+	return nil
 }
 
 // An elicitResult is an ElicitResult of the spec.

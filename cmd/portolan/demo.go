@@ -42,11 +42,8 @@ func demoServer() *mcp.Server {
 			Text string `json:"text"`
 		}) (*mcp.CallToolResult, reversed, error) {
 			runes := []rune(in.Text)
-			var b strings.Builder
-			for i := len(runes) - 1; i >= 0; i-- {
-				b.WriteRune(runes[i])
-			}
-			return nil, reversed{b.String(), len(runes)}, nil
+			slices.Reverse(runes)
+			return nil, reversed{string(runes), len(runes)}, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "countdown", Description: "Counts down slowly and reports progress."}, countdown)
 	mcp.AddTool(s, &mcp.Tool{Name: "picture", Description: "Returns a small picture."},
