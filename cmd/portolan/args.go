@@ -139,6 +139,16 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// parseSome reads flags and from least to most other arguments, which it returns. An error of usage says what is
+// wanted.
+func parseSome(flags *flag.FlagSet, args []string, least, most int, wanted string) ([]string, error) {
+	rest, err := parse(flags, args)
+	if err == nil && (len(rest) < least || len(rest) > most) {
+		err = fmt.Errorf("%w: %s", errUsage, wanted)
+	}
+	return rest, err
+}
+
 // parseAll reads the flags of a command that has no other arguments.
 func parseAll(flags *flag.FlagSet, args []string) error {
 	rest, err := parse(flags, args)

@@ -32,12 +32,10 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	roots := rootsFlag(flags)
 	asJSON := flags.Bool("json", false, "")
 	timeout := flags.Duration("timeout", 0, "")
-	rest, err := parse(flags, args)
+	rest, err := parseSome(flags, args, 2, 3, "want URL TOOL and JSON arguments")
 	switch {
 	case err != nil:
 		return err
-	case len(rest) < 2 || len(rest) > 3:
-		return fmt.Errorf("%w: want URL TOOL and JSON arguments", errUsage)
 	case *timeout < 0:
 		return fmt.Errorf("%w: --timeout is negative", errUsage)
 	}

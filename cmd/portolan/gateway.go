@@ -194,12 +194,9 @@ func gatewayOrigins(args []string, stdout io.Writer) error {
 func gatewayRevoke(args []string, stdout io.Writer) error {
 	flags := newFlags("gateway revoke")
 	dir := flags.String("dir", "", "")
-	rest, err := parse(flags, args)
-	switch {
-	case err != nil:
+	rest, err := parseSome(flags, args, 1, 1, "want one origin, as portolan gateway origins prints it")
+	if err != nil {
 		return err
-	case len(rest) != 1:
-		return fmt.Errorf("%w: want one origin, as portolan gateway origins prints it", errUsage)
 	}
 	if err := gateway.Revoke(*dir, rest[0]); err != nil {
 		return err

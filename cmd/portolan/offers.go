@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -37,12 +38,9 @@ func lists(verb string, kinds ...kind) command {
 		flags := newFlags(verb)
 		headers := headersFlag(flags)
 		asJSON := flags.Bool("json", false, "")
-		urls, err := parse(flags, args)
-		switch {
-		case err != nil:
+		urls, err := parseSome(flags, args, 1, math.MaxInt, "name at least one URL")
+		if err != nil {
 			return err
-		case len(urls) == 0:
-			return fmt.Errorf("%w: name at least one URL", errUsage)
 		}
 		r, _, err := newRegistry(ctx, urls, headers, nil)
 		if err != nil {
@@ -93,12 +91,9 @@ func read(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	headers := headersFlag(flags)
 	asJSON := flags.Bool("json", false, "")
 	output := flags.String("output", "", "")
-	rest, err := parse(flags, args)
-	switch {
-	case err != nil:
+	rest, err := parseSome(flags, args, 2, 2, "want URL and the URI of a resource")
+	if err != nil {
 		return err
-	case len(rest) != 2:
-		return fmt.Errorf("%w: want URL and the URI of a resource", errUsage)
 	}
 	r, names, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
 	if err != nil {
@@ -149,12 +144,9 @@ func prompt(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	flags := newFlags("prompt")
 	headers := headersFlag(flags)
 	asJSON := flags.Bool("json", false, "")
-	rest, err := parse(flags, args)
-	switch {
-	case err != nil:
+	rest, err := parseSome(flags, args, 2, math.MaxInt, "want URL, NAME and arguments")
+	if err != nil {
 		return err
-	case len(rest) < 2:
-		return fmt.Errorf("%w: want URL, NAME and arguments", errUsage)
 	}
 	given := make(map[string]string)
 	for _, word := range rest[2:] {

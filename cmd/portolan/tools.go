@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,12 +55,10 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	headers := headersFlag(flags)
 	format := flags.String("format", "", "")
 	asJSON := flags.Bool("json", false, "")
-	urls, err := parse(flags, args)
+	urls, err := parseSome(flags, args, 1, math.MaxInt, "name at least one URL")
 	switch {
 	case err != nil:
 		return err
-	case len(urls) == 0:
-		return fmt.Errorf("%w: name at least one URL", errUsage)
 	case *format != "" && !slices.Contains(convert.Dialects(), convert.Dialect(*format)):
 		return fmt.Errorf("%w: unknown format %q", errUsage, *format)
 	}
