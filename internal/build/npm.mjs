@@ -58,6 +58,9 @@ const external = (...sources) => ({
   },
 })
 
+/** The options of an entry that has index.js beside it. */
+const besideIndex = { plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)] }
+
 const bundle = (source, file, options = {}) =>
   build({ ...bundled, entryPoints: [source], outfile: `${out}/${file}`, ...options })
 
@@ -232,18 +235,12 @@ await Promise.all([
   bundle(`${js}/host/service.ts`, 'service.js', {
     plugins: [external(`${js}/shared/registry-error.ts`, `${js}/page/models/codemode.ts`, `${js}/page/publish.ts`)],
   }),
-  bundle(`${js}/cassette/index.ts`, 'cassette.js', {
-    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
-  }),
+  bundle(`${js}/cassette/index.ts`, 'cassette.js', besideIndex),
   bundle('web/config/index.ts', 'config.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle('web/apps/index.ts', 'apps.js', { inject: ['web/nodom.ts'] }),
   buildSandbox(),
-  bundle('web/loop/index.ts', 'loop.js', {
-    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
-  }),
-  bundle('web/run/index.ts', 'run.js', {
-    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
-  }),
+  bundle('web/loop/index.ts', 'loop.js', besideIndex),
+  bundle('web/run/index.ts', 'run.js', besideIndex),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
   ...adapters.map((name) => bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] })),
   bundle('web/react/index.ts', 'react.js', {

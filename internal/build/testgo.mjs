@@ -1,5 +1,6 @@
 /** Runs Go tests, and says which failed. */
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { root } from './modules.mjs'
 
@@ -39,9 +40,7 @@ export async function goTest({ packages, except, flags = [], environment = {} },
     }
     if (Test === top && /^(pass|fail|skip)$/.test(Action)) output.delete(key)
   }
-  const code = await new Promise((
-    resolve,
-  ) => (child.exitCode === null ? child.on('exit', resolve) : resolve(child.exitCode)))
+  const code = child.exitCode ?? (await once(child, 'exit'))[0]
   const list = [...failed].map(([name, tests]) => ({
     name: tests.length ? `${name}: ${tests.join(', ')}` : name,
     args: tests.length ? ['-run', `^(${tests.join('|')})$`, name] : [name],
