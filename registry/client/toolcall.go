@@ -91,11 +91,17 @@ func (t *toolCall) take(e *Event) (handled bool) {
 	case Progress:
 		t.progress.Lock()
 		defer t.progress.Unlock()
-		if t.r.progress != nil && !t.isOver() {
+		t.mu.Lock()
+		over := t.over
+		t.mu.Unlock()
+		if t.r.progress != nil && !over {
 			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: t.s.d.shown(e.Text)})
 		}
 	case Output:
-		if !t.claimAfterProgress() {
+		t.progress.Lock() // no progress is being reported any more
+		first := t.claim()
+		t.progress.Unlock()
+		if !first {
 			t.s.d.c.free(e)
 			return true
 		}
@@ -179,21 +185,6 @@ func (t *toolCall) end(output *registry.ToolOutput, err error) {
 	if t.claim() {
 		t.done(output, err)
 	}
-}
-
-func (t *toolCall) isOver() bool {
-	t.mu.Lock()
-	over := t.over
-	t.mu.Unlock()
-	return over
-}
-
-// claimAfterProgress claims the call when no progress is being reported any more.
-func (t *toolCall) claimAfterProgress() bool {
-	t.progress.Lock()
-	first := t.claim()
-	t.progress.Unlock()
-	return first
 }
 
 // claim is true once, for the one that ends the call.

@@ -134,8 +134,6 @@ func copyAnnotations(s *rawjson.Node) *rawjson.Node {
 }
 
 func isNull(s *rawjson.Node) bool {
-	if t, _ := s.Get("type").Text(); t == "null" {
-		return true
-	}
-	return s.Get("const").Is('0') && s.Get("type") == nil
+	t, _ := s.Get("type").Text()
+	return t == "null" || s.Get("type") == nil && s.Get("const").Is('0')
 }

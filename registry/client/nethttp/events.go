@@ -197,7 +197,9 @@ func (s *scanner) next() (event, error) {
 				id = string(value)
 			}
 		case "retry":
-			s.setRetry(value)
+			if ms, err := strconv.ParseUint(string(value), 10, 32); err == nil {
+				s.retry = min(time.Duration(ms)*time.Millisecond, maxRetry)
+			}
 		default:
 			continue
 		}
@@ -207,13 +209,6 @@ func (s *scanner) next() (event, error) {
 
 // maxRetry bounds the retry time of a stream; the client clamps it further.
 const maxRetry = 24 * time.Hour
-
-func (s *scanner) setRetry(value []byte) {
-	ms, err := strconv.ParseUint(string(value), 10, 32)
-	if err == nil {
-		s.retry = min(time.Duration(ms)*time.Millisecond, maxRetry)
-	}
-}
 
 // readLine returns one line without its end, valid until the next call. With io.EOF it
 // returns the last line, which has no end.
