@@ -40,13 +40,9 @@ func failure(parts ...string) error {
 	return registry.Because(registry.ErrSignIn, string(text))
 }
 
-func textsOf(json []byte, key string) (list []string, ok bool) {
-	raw := rawjson.Get(json, key)
-	if rawjson.Kind(raw) != 'a' {
-		return nil, false
-	}
-	list = rawjson.Strings(raw)
-	return list[:min(len(list), maxScopes)], true
+func textsOf(json []byte, key string) []string {
+	list := rawjson.Strings(rawjson.Get(json, key))
+	return list[:min(len(list), maxScopes)]
 }
 
 // maxDepth bounds the nesting of metadata.
@@ -103,11 +99,10 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 		if !covers(m.resource, home) {
 			return nil, failure("the server's metadata is about another resource: ", m.resource)
 		}
-		names, _ := textsOf(doc, "scopes_supported")
-		for _, name := range names {
+		for _, name := range textsOf(doc, "scopes_supported") {
 			m.scopes = joinScopes(m.scopes, name)
 		}
-		servers, _ = textsOf(doc, "authorization_servers")
+		servers = textsOf(doc, "authorization_servers")
 	}
 	old := len(servers) == 0
 	if old {
@@ -187,15 +182,14 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		(!old || !same || m.issuer == "" || a.Issuer != "" || a.PrivateKey != "" || a.IsSilent()) {
 		return failure("the metadata of ", issuer, " is that of another issuer: ", m.issuer)
 	}
-	pkce, said := textsOf(doc, "code_challenge_methods_supported")
-	if !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
+	const pkce = "code_challenge_methods_supported"
+	said := rawjson.Kind(rawjson.Get(doc, pkce)) == 'a'
+	if !slices.Contains(textsOf(doc, pkce), "S256") && m.authorize != "" && (said || !old) {
 		return failure(m.host, " does not support PKCE with S256")
 	}
-	m.methods, _ = textsOf(doc, "token_endpoint_auth_methods_supported")
-	offered, _ := textsOf(doc, "scopes_supported")
-	m.offline = slices.Contains(offered, "offline_access")
-	signed, _ := textsOf(doc, "dpop_signing_alg_values_supported")
-	m.dpop = slices.Contains(signed, "ES256")
+	m.methods = textsOf(doc, "token_endpoint_auth_methods_supported")
+	m.offline = slices.Contains(textsOf(doc, "scopes_supported"), "offline_access")
+	m.dpop = slices.Contains(textsOf(doc, "dpop_signing_alg_values_supported"), "ES256")
 	m.cimd = rawjson.IsTrue(doc, "client_id_metadata_document_supported")
 	m.iss = rawjson.IsTrue(doc, "authorization_response_iss_parameter_supported")
 	return nil
