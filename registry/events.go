@@ -142,9 +142,6 @@ func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	r.mu.Lock()
 	r.lastSubscriber++
 	id := r.lastSubscriber
-	if r.logListeners == nil {
-		r.logListeners = map[int]func(LogEntry){}
-	}
 	r.logListeners[id] = fn
 	for _, s := range r.servers {
 		if s.conn != nil {

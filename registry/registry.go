@@ -141,13 +141,14 @@ func New(opts *Options) *Registry {
 		panic("registry: New needs Options.Connect")
 	}
 	r := &Registry{
-		opts:        *opts,
-		servers:     make(map[string]*server),
-		conns:       make(map[*conn]bool),
-		calls:       make(map[*Pending]struct{}),
-		subscribers: make(map[int]func(Event)),
-		approved:    make(map[string]*approved),
-		idle:        make(chan struct{}),
+		opts:         *opts,
+		servers:      make(map[string]*server),
+		conns:        make(map[*conn]bool),
+		calls:        make(map[*Pending]struct{}),
+		subscribers:  make(map[int]func(Event)),
+		logListeners: make(map[int]func(LogEntry)),
+		approved:     make(map[string]*approved),
+		idle:         make(chan struct{}),
 	}
 	o := &r.opts
 	o.Limits = o.Limits.WithDefaults()

@@ -196,9 +196,6 @@ func (e *Endpoint) room(day string) int {
 // remember keeps the hash of a name that is new on a day, or with "" of one whose
 // approval is forgotten.
 func (e *Endpoint) remember(name, day string) {
-	if e.seen == nil {
-		e.seen = make(map[string]string)
-	}
 	if hash := hashOf(name); day != "" || e.seen[hash] == "" {
 		e.seen[hash] = day
 	}
@@ -262,9 +259,6 @@ func (e *Endpoint) keep(name string, def []byte) {
 	if !keepsAll || def == nil || e.defs[name] != nil || e.defSize+len(def) > maxDefSize {
 		return
 	}
-	if e.defs == nil {
-		e.defs = make(map[string][]byte)
-	}
 	e.defSize += len(def)
 	e.defs[name] = slices.Clone(def) // def may be a part of the text of a whole list
 }
@@ -302,9 +296,6 @@ func (e *Endpoint) Remember(name, pin, approval string) {
 }
 
 func (e *Endpoint) rememberAnswer(name string, a answer) {
-	if e.answers == nil {
-		e.answers = make(map[string]answer)
-	}
 	e.answers[name] = a
 }
 
@@ -437,16 +428,16 @@ func (e *Endpoint) keepPrompt(line, text string) bool {
 		return false
 	}
 	*size += len(line) + len(text)
-	if e.prompts == nil {
-		e.prompts = make(map[string]string)
-	}
 	e.prompts[line] = text
 	return true
 }
 
 // Parse reads a text of [Endpoint.Text]. After "" the next list counts as the first.
 func Parse(text string) *Endpoint {
-	e := &Endpoint{pins: make(map[string]string)}
+	e := &Endpoint{
+		pins: make(map[string]string), prompts: make(map[string]string), seen: make(map[string]string),
+		defs: make(map[string][]byte), answers: make(map[string]answer),
+	}
 	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")

@@ -82,7 +82,10 @@ type Client struct {
 
 // New returns a client over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
-	c := &Client{platform: p, budget: newBudget(), waiting: map[int64]*mailbox{}, live: map[*Session]struct{}{}}
+	c := &Client{
+		platform: p, budget: newBudget(), waiting: map[int64]*mailbox{}, live: map[*Session]struct{}{},
+		samples: map[string][]time.Time{},
+	}
 	if opts != nil {
 		c.opts = *opts
 	}

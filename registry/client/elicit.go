@@ -256,9 +256,6 @@ func (s *Session) visit(ctx context.Context, id string) context.Context {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	if s.visits == nil {
-		s.visits = map[string]func(){}
-	}
 	s.visits[id] = func() { cancel(errVisited) }
 	return ctx
 }

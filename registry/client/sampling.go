@@ -100,9 +100,6 @@ func (c *Client) maySample(server string, now time.Time) bool {
 	if len(recent) >= maxSamples {
 		return false
 	}
-	if c.samples == nil {
-		c.samples = map[string][]time.Time{}
-	}
 	c.samples[server] = append(recent, now)
 	return true
 }

@@ -65,6 +65,7 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 		d: d, origin: d.origin, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
 		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}), idle: make(chan struct{}),
 		ctx: ctx, cancel: cancel, asked: map[string]question{},
+		visits: map[string]func(){}, woken: map[string]chan struct{}{},
 	}
 	d.c.mu.Lock()
 	d.c.live[s] = struct{}{}

@@ -168,9 +168,6 @@ func (s *Session) heedTask(id string) chan struct{} {
 	s.mu.Lock()
 	listen := s.modern && len(s.woken) < maxWoken
 	if len(s.woken) < maxWoken {
-		if s.woken == nil {
-			s.woken = map[string]chan struct{}{}
-		}
 		s.woken[id] = changed
 	}
 	s.mu.Unlock()

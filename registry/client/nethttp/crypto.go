@@ -23,7 +23,7 @@ import (
 
 // Crypto returns the cryptography of package oauth, with the standard library. Its keys
 // live as long as the value.
-func Crypto() oauth.Crypto { return new(keys) }
+func Crypto() oauth.Crypto { return &keys{made: make(map[string]*ecdsa.PrivateKey)} }
 
 var errUnknownKey = errors.New("the key is of an unknown kind")
 
@@ -59,9 +59,6 @@ func (k *keys) MakeKey(context.Context) (name, jwk string, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.made == nil {
-		k.made = make(map[string]*ecdsa.PrivateKey)
-	}
 	name = "key" + strconv.Itoa(len(k.made))
 	k.made[name] = key
 	return name, `{"crv":"P-256","kty":"EC","x":"` + encode(point[1:33]) + `","y":"` + encode(point[33:]) + `"}`, nil
