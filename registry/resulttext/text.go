@@ -69,10 +69,7 @@ func Of(result []byte, maxBytes int, keep func(string) string) (out string, trun
 // contentText joins the content blocks and reports whether any is text.
 func contentText(content []byte) (joined string, hasText bool) {
 	var out strings.Builder
-	if rawjson.Kind(content) != 'a' {
-		return "", false
-	}
-	// At an error, the blocks before it count.
+	// At an error, the blocks before it count. Another value than a list has none.
 	_ = rawjson.Elements(content, func(block []byte) error {
 		part, isText := blockText(block)
 		if part == "" {
@@ -133,15 +130,8 @@ func blockText(raw []byte) (words string, isText bool) {
 
 // isForUser reports whether a block is for the user alone: its audience is ["user"].
 func isForUser(annotations []byte) bool {
-	if rawjson.Kind(annotations) != 'o' {
-		return false
-	}
-	audience := rawjson.Get(annotations, "audience")
-	if rawjson.Kind(audience) != 'a' {
-		return false
-	}
 	users, others := 0, 0
-	_ = rawjson.Elements(audience, func(role []byte) error {
+	_ = rawjson.Elements(rawjson.Get(annotations, "audience"), func(role []byte) error {
 		if name, _ := rawjson.String(role); name == "user" {
 			users++
 		} else {
