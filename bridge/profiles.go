@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,9 +32,7 @@ const errStopped = notConnectedError("No browser extension connected: the person
 // connected profile is meant. page is the origin of a client that is a page: for it there
 // are only the profiles in which the person approved it.
 func (b *Bridge) choose(profile, page string) (*link, error) {
-	if profile == "" {
-		profile = b.opts.Profile
-	}
+	profile = cmp.Or(profile, b.opts.Profile)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all, fit []*link

@@ -13,6 +13,7 @@
 package nethttp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -128,9 +129,7 @@ func (p *Platform) Resolve(base, ref string) (href, origin string, ok bool) {
 		port = ":80"
 	}
 	u.Host = strings.TrimSuffix(strings.ToLower(u.Host), port)
-	if u.Path == "" {
-		u.Path = "/"
-	}
+	u.Path = cmp.Or(u.Path, "/")
 	return u.String(), u.Scheme + "://" + u.Host, true
 }
 
