@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,6 +139,36 @@ func TestPick(t *testing.T) {
 	}
 	if values, err := rawjson.Pick([]byte(`[]`), "a"); err == nil || len(values) != 1 {
 		t.Errorf("an array gives %q, %v", values, err)
+	}
+}
+
+func TestIsTrue(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a": true}`: true, `{"a":false}`: false, `{"a":"true"}`: false, `{"b":true}`: false, `[true]`: false, ``: false,
+	} {
+		if got := rawjson.IsTrue([]byte(text), "a"); got != want {
+			t.Errorf("IsTrue(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestStrings(t *testing.T) {
+	for text, want := range map[string][]string{
+		`["a", 1, "\u0062", null, ["c"]]`: {"a", "b"}, `[]`: nil, `{"a":"b"}`: nil, `"a"`: nil, ``: nil,
+	} {
+		if got := rawjson.Strings([]byte(text)); !slices.Equal(got, want) {
+			t.Errorf("Strings(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAppendMember(t *testing.T) {
+	for begun, want := range map[string]string{
+		``: `"k\"":[1]`, `{`: `{"k\"":[1]`, `"a":1`: `"a":1,"k\"":[1]`, `{"a":{}`: `{"a":{},"k\"":[1]`,
+	} {
+		if got := rawjson.AppendMember([]byte(begun), `k"`, []byte("[1]")); string(got) != want {
+			t.Errorf("AppendMember(%q) = %s, want %s", begun, got, want)
+		}
 	}
 }
 
