@@ -116,11 +116,13 @@ func (l *Limits) fields() [len(wire.Limits)]*int {
 	}
 }
 
-// Each calls f with the JavaScript name and the value of each limit.
-func (l Limits) Each(f func(name string, n int)) {
+// JSON returns all limits as an object, by their names in JavaScript.
+func (l Limits) JSON() string {
+	text := []byte{'{'}
 	for i, field := range l.fields() {
-		f(wire.Limits[i].Name, *field)
+		text = strconv.AppendInt(rawjson.AppendMember(text, wire.Limits[i].Name, nil), int64(*field), 10)
 	}
+	return string(append(text, '}'))
 }
 
 // WithDefaults returns l with every zero field replaced by its default.

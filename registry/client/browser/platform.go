@@ -9,7 +9,6 @@ package browser
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"syscall/js"
 	"time"
@@ -43,15 +42,7 @@ type Platform struct {
 // Join implements [client.Platform].
 func (p *Platform) Join(limits registry.Limits, sink client.Sink) {
 	p.sink = sink
-	text := []byte{'{'}
-	limits.Each(func(name string, n int) {
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(append(append(text, '"'), name...), `":`...)
-		text = strconv.AppendInt(text, int64(n), 10)
-	})
-	p.obj.Call("bound", string(append(text, '}')))
+	p.obj.Call("bound", limits.JSON())
 }
 
 // Resolve implements [client.Platform].
