@@ -329,9 +329,6 @@ func checkOverrides(overrides []byte) error {
 
 // renames returns the names that overrides give tools, by the server's own names.
 func (c *ServerConfig) renames() map[string]string {
-	if c.Overrides == nil {
-		return nil
-	}
 	renames := map[string]string{}
 	rawjson.Members(c.Overrides, func(tool string, override []byte) error {
 		if name := rawjson.Text(override, "name"); name != "" {
