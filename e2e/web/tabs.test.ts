@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
@@ -23,6 +24,8 @@ let browser: Browser
 let site: Listening
 let server: Awaited<ReturnType<typeof sdkServer>>
 let downloads = 0
+/** Sends the module in place of the site. */
+let slowly: ((res: ServerResponse, body: Buffer) => void) | undefined
 
 /** The way for a test to overwrite the memory of the module that the worker runs. */
 const spy = `{ const { instantiate } = WebAssembly
@@ -44,7 +47,8 @@ before(async () => {
       'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript',
       'cache-control': 'no-store',
     })
-    res.end(file === 'worker.js' ? spy + body : body)
+    if (type === 'wasm' && slowly) slowly(res, body)
+    else res.end(file === 'worker.js' ? spy + body : body)
   })
 })
 after(async () => {
@@ -686,6 +690,37 @@ test('a tab that waits no longer for the shared worker gives it no module later'
   assert.equal(await page.evaluate('made.then(async (r) => (await r.discover(), r.mode))'), 'worker')
   const late = `held.forEach((hear) => hear()), posted.filter((m) => 'source' in m).length`
   assert.equal(await page.evaluate(late), 0)
+})
+
+test('a tab waits for the shared worker as long as another one downloads the module', async (t) => {
+  const context = await fresh(t)
+  const begun = Promise.withResolvers<[ServerResponse, Buffer]>()
+  slowly = (...download) => {
+    slowly = undefined
+    begun.resolve(download)
+  }
+  const before = downloads
+  const options = `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`
+  const first = tab(context, options)
+  const [res, body] = await begun.promise
+  const page = await context.newPage()
+  await page.goto(site.url)
+  await page.evaluate(`(async () => {
+    const { setTimeout, clearTimeout } = window
+    window.waits = []
+    window.setTimeout = (fn, ms) => ms === 15_000 ? -waits.push(fn) : setTimeout(fn, ms)
+    window.clearTimeout = (id) => id < 0 ? void (waits[-id - 1] = undefined) : clearTimeout(id)
+    const { createRegistry } = await import('/index.js')
+    window.made = createRegistry(${options})
+  })()`)
+  let sent = 0
+  do res.write(body.subarray(sent, sent += 20_000))
+  while (sent < body.length / 2 && !await page.evaluate('waits.length > 1'))
+  await page.evaluate('waits[0]?.()') // 15 s after it joined, and sooner after the last part of the module
+  res.end(body.subarray(sent))
+  assert.equal(await page.evaluate('made.then(async (r) => (await r.discover(), r.mode))'), 'shared')
+  assert.equal(await (await first).evaluate('r.mode'), 'shared')
+  assert.equal(downloads - before, 1)
 })
 
 test('a shared worker that dies is replaced for all tabs', async (t) => {

@@ -58,7 +58,7 @@ export function serveTabs(scope: SharedScope): void {
         m.source,
         m.integrity,
         async () => mismatch,
-        m.progress ? (progress) => post(port, { progress }) : ignore,
+        (progress) => waiting.forEach((_, other) => post(other, { progress })),
       )
         .catch((e: unknown) => {
           throw explainWasm(e)

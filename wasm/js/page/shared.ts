@@ -15,7 +15,7 @@ import {
 import type { RegistryOptions } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
-/** The longest wait for the first message of a shared worker, in ms. */
+/** The longest wait for the next message of a shared worker, in ms. The tab that provides the module waits longer. */
 const joinTimeout = 15_000
 
 const script = () => new URL('./worker.js', import.meta.url)
@@ -42,21 +42,29 @@ export async function join(
         port.onmessage = null // a worker that asks later gets no module from this tab: it asks another one by then
         reject(new RegistryError('worker_failed', why))
       }
-      const timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const wait = () => {
+        clearTimeout(timer)
+        timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
+      }
+      wait()
+      let isStarter = false
       worker.onerror = (e) => {
         e.preventDefault()
         broken('the shared worker could not be started')
       }
       port.onmessage = async ({ data }: MessageEvent<Joined>) => {
+        if ('progress' in data) { // of a module that this or another tab has asked for
+          if (!isStarter) wait()
+          return report?.(data.progress)
+        }
         clearTimeout(timer)
-        if ('progress' in data) return report?.(data.progress)
         if ('launched' in data) return resolve(data)
         if ('refused' in data) return reject(fromWire(data.refused))
+        isStarter = true
         try {
           const bytes = source instanceof Response ? await source.arrayBuffer() : source
-          port.postMessage(
-            { source: bytes, integrity, options, begin, progress: !!report } satisfies SharedLaunch,
-          )
+          port.postMessage({ source: bytes, integrity, options, begin } satisfies SharedLaunch)
         } catch (e) {
           reject(e)
         }

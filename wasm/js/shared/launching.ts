@@ -64,7 +64,6 @@ export interface SharedLaunch {
   integrity?: string | undefined
   options: StartOptions
   begin: Begin
-  progress: boolean
 }
 export type Joined = Launched | { wanted: true } | { progress: LoadProgress }
 
