@@ -121,12 +121,15 @@ func (b *Bridge) removeLink(l *link) {
 
 // pagesChanged follows the pages that a profile approves. It ends the requests of pages that the profile, or no
 // profile, approves any more. Those of pages whose browser has only lost its connection go on.
-func (b *Bridge) pagesChanged(removed []string, changed bool) {
-	if changed { // so have the lists of pages
-		b.notify()
+func (b *Bridge) pagesChanged(before, now []string) {
+	if !slices.Equal(before, now) {
+		b.notify() // the lists of pages have changed, too
+	} else if before != nil {
+		return
 	}
 	for _, origin := range b.pages.names() {
-		if !b.approved(origin) || slices.Contains(removed, origin) && !slices.Contains(b.opts.Origins, origin) {
+		removed := slices.Contains(before, origin) && !slices.Contains(now, origin)
+		if !b.approved(origin) || removed && !slices.Contains(b.opts.Origins, origin) {
 			b.pages.end(origin)
 		}
 	}

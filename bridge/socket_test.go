@@ -96,7 +96,7 @@ func TestAPageReachesOnlyTheProfilesThatApproveIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ofHome := home.open(t, b)
+	atHome, ofHome := home.open(t, b)
 	_, ofWork := work.open(t, b)
 	say := func(c *socket.Conn, method, params string) {
 		t.Helper()
@@ -161,9 +161,25 @@ func TestAPageReachesOnlyTheProfilesThatApproveIt(t *testing.T) {
 	if got, _ := client("?profile=Work").call(t, "echo", map[string]any{}); !strings.Contains(got, `"Work" is not connected`) {
 		t.Errorf("without the approval: %q", got)
 	}
-	if got, _ := client("").call(t, "echo", map[string]any{}); got != "Home: {}" {
+	waits := client("?profile=Home")
+	if got, _ := waits.call(t, "echo", map[string]any{}); got != "Home: {}" {
 		t.Errorf("the profile that still approves it: %q", got)
 	}
+	// A page keeps its stream while its browser has lost its connection, also if another one sends the same list again.
+	atHome.Close()
+	for b.Approves(page) {
+		runtime.Gosched()
+	}
+	origins(ofWork, "")
+	say(ofWork, "event", `{"type":"later"}`)
+	for !strings.Contains(<-ofAll, "later") {
+	}
+	_, ofHome = home.open(t, b)
+	origins(ofHome, `"`+page+`"`)
+	for !b.Approves(page) {
+		runtime.Gosched()
+	}
+	waits.names(t, true)
 }
 
 // fromPage sends requests as a page does.

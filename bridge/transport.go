@@ -243,15 +243,13 @@ func (l *link) rename(label string) bool {
 	return changed
 }
 
-// setApproved sets the origins of the pages that the person approved in the extension.
-// They count while the extension is connected. removed are those that are not approved any more.
-func (l *link) setApproved(origins []string) (removed []string, changed bool) {
+// setApproved sets the origins of the pages that the person approved in the extension. They count while the extension
+// is connected. It returns those before and now. Before the first list of a connection they are nil.
+func (l *link) setApproved(origins []string) (before, now []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.approved
-	l.approved = origins[:min(len(origins), 100)]
-	removed = slices.DeleteFunc(slices.Clone(before), func(o string) bool { return slices.Contains(l.approved, o) })
-	return removed, !slices.Equal(before, l.approved)
+	before, l.approved = l.approved, origins[:min(len(origins), 100)]
+	return before, l.approved
 }
 
 func (l *link) approvedPages() []string {
