@@ -23,7 +23,7 @@ type KeptClient struct {
 	closed   chan struct{}
 	close    func()
 	greeted  chan struct{} // receives when the next bridge has answered a request that is repeated
-	// early are messages that no bridge has got yet, because none has answered. Only Serve uses them.
+	// early are messages that no bridge has got yet, because none has answered: at most maxEarly. Only Serve uses them.
 	early []json.RawMessage
 
 	mu     sync.Mutex
@@ -81,6 +81,9 @@ const (
 // greetTime is the time for the next bridge to answer the repeated initialize, as for an extension.
 const greetTime = 30 * time.Second
 
+// maxEarly bounds the messages that are read before the next bridge has answered.
+const maxEarly = 100
+
 var errSilent = errors.New("the bridge that has the port by now does not answer: end it, and start the client again")
 
 // KeepClient reads the client's messages until its input ends.
@@ -128,10 +131,14 @@ func (k *KeptClient) Serve(bridge func(in io.ReadCloser, out io.WriteCloser) err
 		go pass(session)
 		late := time.After(greetTime)
 		for isGreeted := false; !isGreeted; {
+			messages := k.messages
+			if len(k.early) == maxEarly {
+				messages = nil // the others stay in the client's pipe
+			}
 			select {
 			case <-k.greeted:
 				isGreeted = true
-			case text, ok := <-k.messages:
+			case text, ok := <-messages:
 				if !ok {
 					in.Close()
 					return true, nil

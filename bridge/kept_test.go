@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -231,6 +232,42 @@ func TestARequestWaitsForABridgeThatAnswers(t *testing.T) {
 		})
 		if !errors.Is(err, bridge.ErrEnded) {
 			t.Fatal(err)
+		}
+	})
+}
+
+// A client that writes without end while the next bridge is silent has to wait, and loses nothing.
+func TestAClientWaitsForABridgeThatAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept, clientOut := withSession(t)
+		const all = 1000
+		var written atomic.Int32
+		padding := strings.Repeat("x", 10_000)
+		go func() {
+			for written.Load() < all {
+				fmt.Fprintf(clientOut, `{"jsonrpc":"2.0","method":"notifications/%d","params":{"padding":%q}}`+"\n", written.Load(), padding)
+				written.Add(1)
+			}
+		}()
+		_, err := kept.Serve(func(in io.ReadCloser, out io.WriteCloser) error {
+			lines := bufio.NewReader(in)
+			if first, err := lines.ReadString('\n'); !strings.Contains(first, "initialize") {
+				return fmt.Errorf("first came %q, %v", first, err)
+			}
+			synctest.Wait()
+			if n := written.Load(); n > 150 {
+				t.Errorf("%d messages were read", n)
+			}
+			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":"portolan/repeated/initialize","result":{}}`)
+			for n := range all {
+				if line, err := lines.ReadString('\n'); !strings.Contains(line, fmt.Sprintf("notifications/%d\"", n)) {
+					return fmt.Errorf("message %d: %.80q, %v", n, line, err)
+				}
+			}
+			return bridge.ErrEnded
+		})
+		if !errors.Is(err, bridge.ErrEnded) {
+			t.Error(err)
 		}
 	})
 }
