@@ -50,16 +50,18 @@ test('a browser that is too old is refused with the ones that are needed', async
   }
 })
 
-test('options that change after the registry was created change nothing in it', async () => {
-  const options: RegistryOptions = { onApprove: () => 'deny', approveAll: true }
-  options.servers = { demo: { url: 'builtin:demo' } }
-  const asking = await createRegistry(Object.assign(options, { storage: 'memory', mode: 'main' }))
-  try {
-    await asking.discover()
-    delete options.onApprove
-    await assert.rejects(asking.call('demo__echo', { text: 'a' }), { code: 'denied' })
-  } finally {
-    await asking.close()
+test('options count as they were when the registry was created, also inherited ones', async () => {
+  const deny: RegistryOptions = { onApprove: () => 'deny', approveAll: true }
+  for (const options of [{ ...deny }, Object.create(deny) as RegistryOptions]) {
+    options.servers = { demo: { url: 'builtin:demo' } }
+    const asking = await createRegistry(Object.assign(options, { storage: 'memory', mode: 'main' }))
+    try {
+      await asking.discover()
+      delete options.onApprove
+      await assert.rejects(asking.call('demo__echo', { text: 'a' }), { code: 'denied' })
+    } finally {
+      await asking.close()
+    }
   }
 })
 

@@ -71,7 +71,8 @@ class PageOwner implements Owner {
 
   private constructor(options: types.RegistryOptions) {
     this.mode = intended(options)
-    this.options = { ...options }
+    // An option that the page changes or removes later keeps its value here. Options may be inherited.
+    this.options = { __proto__: options, ...options } as types.RegistryOptions
     this.#given = options.servers ?? {}
     this.#isAlone = options.storage === 'memory' || !!options.host
     this.#stored = this.#openStore()
