@@ -60,7 +60,7 @@ export class Clients extends Stored<Record<string, ClientView>> {
   /** The clients of a pairing that may use none of the reading tools unasked: the rest of each key. */
   denied(pairing: string, tools: Tool[]): string[] {
     const reading = tools.filter((tool) => tool.annotations?.readOnlyHint)
-    return this.list.flatMap(({ key, grants }) =>
+    return Object.entries(this.value).flatMap(([key, { grants }]) =>
       key.startsWith(pairing) && reading.every(({ name }) => (grants[name] ?? 'allow') !== 'allow')
         ? key.slice(pairing.length + 1)
         : []
