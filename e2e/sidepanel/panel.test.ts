@@ -67,6 +67,7 @@ flow('a bridge that ends leaves the buttons of the others where they are', { sta
   await bridgesAt(page, 55157, 55158, 55159)
   await page.getByText('3 bridges answer').waitFor()
   assert.deepEqual(await last.boundingBox(), before)
+  assert.equal(await page.locator('portolan-bridges li').count(), 3, 'the new one takes an empty place')
   await bridgesAt(page)
   await page.getByText('No bridge has answered').waitFor()
 })

@@ -56,12 +56,14 @@ class Bridges extends AppPart {
     while (!signal.aborted) {
       const found = await findBridges(signal)
       if (signal.aborted) return
-      // A bridge keeps its place, also once it has ended: a button may be under a pointer or have the focus.
-      const at = (list: Found[], known: Found) => list.find(({ address }) => address === known.address)
-      this.found = [
-        ...this.found.map((known) => at(found, known) ?? { ...known, gone: true }),
-        ...found.filter((bridge) => !at(this.found, bridge)),
-      ]
+      // A bridge keeps its place, also once it has ended: a button may be under a pointer or have the focus. A new one
+      // takes a place that was empty before.
+      const at = (list: Found[], { address }: Found) => list.find((other) => other.address === address)
+      const fresh = found.filter((bridge) => !at(this.found, bridge))
+      const kept = this.found.map((known) =>
+        at(found, known) ?? (known.gone && fresh.shift() || { ...known, gone: true })
+      )
+      this.found = [...kept, ...fresh]
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
