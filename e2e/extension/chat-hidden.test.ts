@@ -15,6 +15,7 @@ before(async () => {
     void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>')
   )
   asking = await Asking.create()
+  await watchMoves()
 })
 after(async () => {
   await asking?.close()
@@ -37,46 +38,52 @@ const cover = (windowId: number) =>
     windowId,
   )
 
-async function hiddenWhile<T>(tabId: number, work: Promise<T>): Promise<T> {
-  let looks = 0
-  let done = false
-  const watched = (async () => {
-    while (!done) {
-      const seen = await asking.look(tabId).catch(() => undefined) // the tab navigates
-      if (seen) {
-        assert.equal(seen.hidden, true)
-        looks++
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  })()
-  try {
-    return await work
-  } finally {
-    done = true
-    await watched
-    assert.ok(looks > 3, `${looks} looks`)
+/** What the browser has done: windows that came, windows that got the focus, and tabs that came in front. */
+interface Moves {
+  created: number[]
+  focused: number[]
+  activated: number[]
+}
+
+/** The outcome of some work, and what the browser did meanwhile. */
+async function during<T>(work: () => Promise<T>): Promise<Moves & { outcome: T }> {
+  const before = await moves()
+  const outcome = await work()
+  const { created, focused, activated } = await moves()
+  return {
+    outcome,
+    created: created.slice(before.created.length),
+    focused: focused.slice(before.focused.length),
+    activated: activated.slice(before.activated.length),
   }
+}
+
+const moves = () => asking.rig.panel.evaluate(() => (globalThis as unknown as { moves: Moves }).moves)
+
+/** Records the moves of the browser in the panel. */
+const watchMoves = () =>
+  asking.rig.panel.evaluate(() => {
+    const moves: Moves = { created: [], focused: [], activated: [] }
+    chrome.windows.onCreated.addListener(({ id }) => void moves.created.push(id!))
+    chrome.windows.onFocusChanged.addListener((id) => void moves.focused.push(id))
+    chrome.tabs.onActivated.addListener(({ tabId }) => void moves.activated.push(tabId))
+    Object.assign(globalThis, { moves })
+  })
+
+async function hiddenWhile<T>(tabId: number, work: () => Promise<T>): Promise<T> {
+  assert.equal((await asking.look(tabId)).hidden, true)
+  const { outcome, activated } = await during(work)
+  assert.ok(!activated.includes(tabId), 'the tab came in front')
+  assert.equal((await asking.look(tabId)).hidden, true)
+  return outcome
 }
 
 test("a run has its own window, wide enough, and the user's stays in front", async () => {
   const before = await person()
   assert.deepEqual(before.focused, [before.windowId])
-  const seen: Awaited<ReturnType<typeof person>>[] = []
-  const runs = Promise.all(sites.map((site) => asking.ask(site)))
-  let over = false
-  const watched = (async () => {
-    while (!over) {
-      seen.push(await person())
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-  })()
-  await runs.finally(() => {
-    over = true
-  })
-  await watched
-  assert.ok(seen.length > 10)
-  for (const each of seen) assert.deepEqual(each, before)
+  const { created, focused } = await during(() => Promise.all(sites.map((site) => asking.ask(site))))
+  assert.deepEqual([created.length, focused], [3, []])
+  assert.deepEqual(await person(), before)
   const windows = await Promise.all(sites.map((site) => asking.tab(site)))
   assert.equal(new Set([...windows.map((w) => w.windowId), before.windowId]).size, 4)
   for (const { width, focused } of windows) assert.ok(width >= 1280 && !focused, `${width} px, focused=${focused}`)
@@ -84,8 +91,9 @@ test("a run has its own window, wide enough, and the user's stays in front", asy
 
 test('with the option "focus" the driven tab is in front', async () => {
   await asking.rig.ask('setOptions', { focus: true })
-  await asking.ask('gemini')
-  assert.equal((await asking.tab('gemini')).focused, true)
+  const { focused } = await during(() => asking.ask('gemini'))
+  const { windowId, focused: isInFront } = await asking.tab('gemini')
+  assert.deepEqual([isInFront, focused.includes(windowId)], [true, true])
   await asking.rig.ask('setOptions', { focus: false })
 })
 
@@ -160,7 +168,7 @@ for (const some of [sites, ...others])
       const { id, windowId } = await asking.tab(site)
       await cover(windowId)
       for (const mark of marks) {
-        const answered = await hiddenWhile(id, asking.ask(site, mark))
+        const answered = await hiddenWhile(id, () => asking.ask(site, mark))
         assert.equal(answered.confidence, sureness(site), `${site} ${mark}: ${answered.evidence.join()}`)
         const after = await asking.tab(site)
         assert.deepEqual([after.id, after.active], [id, false])
