@@ -38,7 +38,7 @@ const cover = (windowId: number) =>
     windowId,
   )
 
-/** What the browser has done: windows that came, windows that got the focus, and tabs that came in front. */
+/** Events of the browser: windows that came, windows that got the focus, and tabs that came in front. */
 interface Moves {
   created: number[]
   focused: number[]
