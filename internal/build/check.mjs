@@ -1,4 +1,4 @@
-/** Looks for faults without running anything: Go's tools for both targets, TypeScript, style, version and prose. */
+/** Looks for faults in the sources: Go's tools for both targets, the rules of archtest, TypeScript, style and prose. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { root, writeLoader } from './modules.mjs'
@@ -63,6 +63,7 @@ const results = [
   tool('vet, js/wasm', ['go', 'vet', ...jsPackages], { env: js }),
   tool('staticcheck', [staticcheck, './...']),
   tool('staticcheck, js/wasm', [staticcheck, '-checks', 'inherit,-U1000', ...jsPackages], { env: js }),
+  tool('archtest', ['go', 'test', './internal/archtest']),
   tool('tsc', ['node_modules/.bin/tsc', '-p', '.']),
   tool('reference', ['node', 'internal/build/reference.mjs', '--check']),
   tool('dprint', ['node_modules/.bin/dprint', 'check']),
